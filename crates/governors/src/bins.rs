@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What the teos of all bin-keeping kernels have in common.
+
+use core::num::Wrapping;
+
+use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
+
+use crate::walk::{RESIDENCY_THRESHOLD, half, shallower};
+use crate::{Metric, Selection, Tick};
+
+/// A weight of evidence: it grows by [`PULSE`] an event and loses an eighth an idle period, so it
+/// remembers about eight. Wraps as the kernel's `unsigned int` does.
+pub(crate) type Pulses = Wrapping<u32>;
+
+/// What one event adds.
+pub(crate) const PULSE: Pulses = Wrapping(1024);
+
+/// Shares are compared without division: *a* is more than half of *b* if `TWO * a > b`.
+pub(crate) const TWO: Pulses = Wrapping(2);
+
+/// The eighth that an idle period takes away. Nothing from a weight below eight.
+pub(crate) fn eighth(weight: Pulses) -> Pulses {
+    weight >> 3
+}
+
+/// Wakeups remembered for the idle durations that belong to one state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bin {
+    /// The timer that was known woke the CPU.
+    pub(crate) hits: Pulses,
+    /// Something else woke it before that.
+    pub(crate) intercepts: Pulses,
+}
+
+/// One pass over the table that every selection starts with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Survey {
+    /// The shallowest enabled state.
+    pub(crate) shallowest: StateIndex,
+    /// The deepest enabled state: the first candidate.
+    pub(crate) deepest: StateIndex,
+    /// The deepest enabled state within the latency limit. State 0 if there is none: then even a
+    /// disabled or too slow state 0 is chosen, as in the kernel.
+    pub(crate) within_limit: StateIndex,
+    /// All that the bins below the candidate hold.
+    pub(crate) below: Bin,
+}
+
+impl Survey {
+    /// Surveys the table, or returns `None` if no state is enabled.
+    pub(crate) fn new(
+        states: &IdleStates,
+        bins: &PerState<Bin>,
+        limit: Nanoseconds,
+    ) -> Option<Self> {
+        let mut survey: Option<Self> = None;
+        let mut within_limit = StateIndex::ZERO;
+        let mut below = Bin::default();
+        for ((state, row), bin) in states.indices().zip(states.as_slice()).zip(&bins.0) {
+            if row.is_enabled() {
+                if row.exit_latency <= limit {
+                    within_limit = state;
+                }
+                let shallowest = survey.map_or(state, |survey| survey.shallowest);
+                survey = Some(Self { shallowest, deepest: state, within_limit, below });
+            }
+            below.hits += bin.hits;
+            below.intercepts += bin.intercepts;
+        }
+        survey
+    }
+
+    /// Whether there is only one state to choose.
+    pub(crate) fn is_single(&self) -> bool {
+        self.shallowest == self.deepest
+    }
+
+    /// Decides over the tick. It is kept where the CPU spins or should be back before it fires;
+    /// then a state that it would cut short gives way to a shallower one.
+    pub(crate) fn settle(
+        &self,
+        states: &IdleStates,
+        chosen: StateIndex,
+        expected: Expected,
+        tick: Tick,
+        tick_length: Nanoseconds,
+    ) -> Selection {
+        let row = &states[chosen];
+        if tick == Tick::Stopped || (!row.is_polling() && expected.duration >= tick_length) {
+            return Selection::stopping_tick(chosen);
+        }
+        if chosen > self.shallowest && row.target_residency > expected.delta_tick {
+            return Selection::keeping_tick(shallower(states, chosen, expected.delta_tick));
+        }
+        Selection::keeping_tick(chosen)
+    }
+}
+
+/// How long the coming idle period is taken to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// Its length if the tick is stopped.
+    pub(crate) duration: Nanoseconds,
+    /// Time to the next event with the tick running.
+    pub(crate) delta_tick: Nanoseconds,
+}
+
+impl Expected {
+    /// What is assumed where the timers were not asked: half a tick to the tick.
+    pub(crate) const fn unasked(duration: Nanoseconds, tick_length: Nanoseconds) -> Self {
+        Self { duration, delta_tick: half(tick_length) }
+    }
+}
+
+/// What a measured residency says of the time really spent idle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// The estimate.
+    pub(crate) idle: Nanoseconds,
+    /// Whether it counts as a short idle period.
+    pub(crate) short: bool,
+}
+
+impl Measured {
+    /// Takes off the part of the exit latency that is probably in the measurement. The table gives
+    /// the worst case, so half of it is a fair guess. A measurement below the latency is short
+    /// whatever it says, and can only be halved itself.
+    pub(crate) fn new(residency: Nanoseconds, latency: Nanoseconds) -> Self {
+        if residency >= latency {
+            let idle = Nanoseconds::new(residency.get().wrapping_sub(half(latency).get()));
+            Self { idle, short: idle < RESIDENCY_THRESHOLD }
+        } else {
+            Self { idle: half(residency), short: true }
+        }
+    }
+}
+
+/// Hands out the bins of the first `count` states.
+pub(crate) fn explain_bins(bins: &PerState<Bin>, count: usize, metrics: &mut dyn FnMut(Metric)) {
+    for (index, bin) in (0..count).zip(&bins.0) {
+        let index = Some(index);
+        metrics(Metric { name: "hits", index, value: bin.hits.0.into() });
+        metrics(Metric { name: "intercepts", index, value: bin.intercepts.0.into() });
+    }
+}
+
+/// Hands out a weight of the whole CPU.
+pub(crate) fn explain_pulses(name: &'static str, weight: Pulses, metrics: &mut dyn FnMut(Metric)) {
+    metrics(Metric { name, index: None, value: weight.0.into() });
+}

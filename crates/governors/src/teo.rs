@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! teo, *timer events oriented*, as in kernels 7.1 to 7.3.
+//!
+//! The next timer is the one wakeup that is known in advance, and most other wakeups come in
+//! habits. Each idle state owns a bin of idle durations, from its target residency up to that of
+//! the next deeper state:
+//!
+//! ```text
+//!  target residency   0         2 µs        20 µs        211 µs
+//!                     ├──────────┼────────────┼────────────┼────────────▶ idle duration
+//!                bin  │ state 0  │  state 1   │  state 2   │  state 3
+//!                     └──────────┴─────▲──────┴────────────┴─────▲──────
+//!                               woke after 15 µs            timer was 400 µs away
+//!
+//!  the timer's bin is reached, and the timer had fired   → a hit in the timer's bin
+//!  anything else                                         → an intercept in the bin of the duration
+//! ```
+//!
+//! Hits and intercepts gain 1024 an event and lose an eighth at every wakeup, so a CPU remembers
+//! about its last eight. A selection starts from the deepest enabled state:
+//!
+//! 1. If the intercepts in the bins below are more than half of what the hits below leave of all
+//!    events, it goes down until it has covered more than half of those intercepts, and at least
+//!    to the bin with the most of them.
+//! 2. It respects the latency limit.
+//! 3. If what is left is shallow and short idle periods (or a tight limit) are the rule, it stops
+//!    here and never asks for the sleep length, which is costly.
+//! 4. It asks, and goes down to a state that the timer leaves time for; or up, if the tick is
+//!    stopped, the timer is far and nothing else would end a stay in a shallow state.
+//! 5. It keeps the tick if the CPU should be back before it fires.
+//!
+//! Wakeups by the tick are the governor's own doing, so they are no intercepts: if they dominate,
+//! the deepest state gets the hit (so that the tick will be stopped); otherwise the timer is
+//! believed, unless short intercepts are frequent.
+//!
+//! Mirrors: merged in 5.1 (`b26bf6ab716f`), bins since 5.14 (`77577558f25d`), sleep length asked
+//! late since 6.6 (`6da8f9ba5a87`), short idles since 6.14 (`13ed5c4a6d9c`), bounded intercept
+//! lookup and hits only for timers that fired since 7.0 (`a971f984b845`), stopped tick handling of
+//! 7.1.
+//!
+//! Known difference: the kernel marks "nothing new to learn" in the device, this governor in its
+//! own data. Only a change of governor straight after a rejected entry can tell the two apart.
+
+use core::mem;
+use core::num::Wrapping;
+
+use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
+
+use crate::bins::{
+    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, eighth, explain_bins, explain_pulses,
+};
+use crate::walk::{
+    LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, safe_timer_range, shallower,
+};
+use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
+
+const THREE: Pulses = Wrapping(3);
+
+/// The governor of one CPU.
+#[derive(Clone, Debug)]
+pub struct Teo {
+    tick_length: Nanoseconds,
+    state_count: usize,
+    bins: PerState<Bin>,
+    total: Pulses,
+    total_tick: Pulses,
+    tick_intercepts: Pulses,
+    short_idles: Pulses,
+    /// As known at the last selection; `MAX` if it was not asked.
+    sleep_length: Nanoseconds,
+    tick_wakeup: bool,
+    /// Whether an idle period has ended that has not been learnt from.
+    unlearnt: bool,
+}
+
+impl Teo {
+    /// A governor on a kernel of this tick rate.
+    #[must_use]
+    pub fn new(tick_rate: TickRate) -> Self {
+        Self::fresh(tick_rate.tick(), 0)
+    }
+
+    fn fresh(tick_length: Nanoseconds, state_count: usize) -> Self {
+        Self {
+            tick_length,
+            state_count,
+            bins: PerState::default(),
+            total: Wrapping(0),
+            total_tick: Wrapping(0),
+            tick_intercepts: Wrapping(0),
+            short_idles: Wrapping(0),
+            sleep_length: Nanoseconds::ZERO,
+            tick_wakeup: false,
+            unlearnt: true,
+        }
+    }
+
+    fn learn(&mut self, states: &IdleStates, device: &mut Device) {
+        decay(&mut self.short_idles);
+        let latency = states[device.last_state].exit_latency;
+        let measured = if mem::take(&mut device.poll_time_limit) {
+            // Nothing woke the CPU: it would have gone on idling.
+            Nanoseconds::MAX
+        } else {
+            let measured = Measured::new(device.last_residency, latency);
+            if measured.short {
+                self.short_idles += PULSE;
+            }
+            measured.idle
+        };
+
+        let mut sum = Wrapping(0);
+        let mut timer_bin = StateIndex::ZERO;
+        let mut duration_bin = StateIndex::ZERO;
+        // Disabled states keep their bins too, in case they are enabled again.
+        for ((state, row), bin) in
+            states.indices().zip(states.as_slice()).zip(self.bins.0.iter_mut())
+        {
+            decay(&mut bin.hits);
+            decay(&mut bin.intercepts);
+            sum += bin.hits + bin.intercepts;
+            if row.target_residency <= self.sleep_length {
+                timer_bin = state;
+                if row.target_residency <= measured {
+                    duration_bin = state;
+                }
+            }
+        }
+        self.total = sum + PULSE;
+        decay(&mut self.tick_intercepts);
+        decay(&mut self.total_tick);
+
+        if self.tick_wakeup {
+            self.total_tick += PULSE;
+            if THREE * self.total_tick > TWO * self.total {
+                self.bins[states.last()].hits += PULSE;
+                return;
+            }
+            if THREE * self.tick_intercepts < TWO * sum {
+                self.bins[timer_bin].hits += PULSE;
+                return;
+            }
+        }
+        // The subtraction wraps where the timers were not asked and the measurement is negative.
+        let early_by = self.sleep_length.get().wrapping_sub(measured.get());
+        if timer_bin == duration_bin && early_by < half(latency).get() {
+            self.bins[timer_bin].hits += PULSE;
+        } else {
+            self.bins[duration_bin].intercepts += PULSE;
+            if measured <= self.tick_length {
+                self.tick_intercepts += PULSE;
+            }
+        }
+    }
+
+    /// Goes down from the deepest state as far as the intercepts ask.
+    fn after_intercepts(&self, states: &IdleStates, survey: &Survey) -> StateIndex {
+        // The deepest bin's own intercepts reached the deepest state: they say nothing against it.
+        let most_intercepted =
+            below(states.last()).max_by_key(|&state| (self.intercepts(state), state));
+        let mut chosen = survey.deepest;
+        let mut sum = Wrapping(0);
+        for state in below(survey.deepest).take_while(|&state| state >= survey.shallowest) {
+            sum += self.intercepts(state);
+            if !states[state].is_enabled() {
+                continue;
+            }
+            chosen = state;
+            if TWO * sum > survey.below.intercepts && Some(state) <= most_intercepted {
+                break;
+            }
+        }
+        chosen
+    }
+
+    fn intercepts(&self, state: StateIndex) -> Pulses {
+        self.bins[state].intercepts
+    }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        *self = Self::fresh(self.tick_length, states.len());
+    }
+
+    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+        if mem::take(&mut self.unlearnt) {
+            self.learn(states, kernel.device());
+        }
+        self.sleep_length = Nanoseconds::MAX;
+
+        let limit = kernel.latency_limit();
+        let tick = kernel.tick();
+        let Some(survey) = Survey::new(states, &self.bins, limit) else {
+            return Selection::keeping_tick(StateIndex::ZERO);
+        };
+        let mut chosen = survey.deepest;
+        if survey.is_single() {
+            let expected = Expected::unasked(states[chosen].target_residency, self.tick_length);
+            return survey.settle(states, chosen, expected, tick, self.tick_length);
+        }
+
+        if TWO * survey.below.intercepts > self.total - survey.below.hits {
+            chosen = self.after_intercepts(states, &survey);
+        }
+        chosen = chosen.min(survey.within_limit);
+
+        let is_shallow =
+            chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
+        let timers_do_not_matter =
+            TWO * self.short_idles >= self.total || limit < LATENCY_THRESHOLD;
+        if tick == Tick::Running && is_shallow && timers_do_not_matter {
+            return Selection::keeping_tick(chosen);
+        }
+
+        let asked = kernel.sleep_length();
+        self.sleep_length = asked.sleep;
+        let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
+
+        // With the tick stopped and no timer near, only an unforeseen wakeup would end a stay in a
+        // shallow state, and it may be long in coming.
+        if tick == Tick::Stopped
+            && asked.sleep > safe_timer_range(self.tick_length)
+            && states[chosen].target_residency < self.tick_length
+        {
+            let deeper =
+                states.enabled().rev().take_while(|&state| state > chosen).find(|&state| {
+                    state <= survey.within_limit && states[state].target_residency <= asked.sleep
+                });
+            return Selection::stopping_tick(deeper.unwrap_or(chosen));
+        }
+        if chosen == StateIndex::ZERO {
+            return Selection::keeping_tick(chosen);
+        }
+        if states[chosen].target_residency > asked.sleep {
+            chosen = shallower(states, chosen, asked.sleep);
+        }
+        // Where short intercepts dominate, the tick is likelier to be needed than the timer is
+        // likely to be reached.
+        if states[chosen].target_residency < self.tick_length
+            && THREE * self.tick_intercepts >= TWO * self.total
+        {
+            expected.duration = half(self.tick_length);
+        }
+        survey.settle(states, chosen, expected, tick, self.tick_length)
+    }
+
+    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
+        self.tick_wakeup = kernel.take_got_tick();
+        kernel.device().last_state = entered;
+        self.unlearnt = true;
+    }
+
+    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
+        explain_bins(&self.bins, self.state_count, metrics);
+        explain_pulses("total", self.total, metrics);
+        explain_pulses("total_tick", self.total_tick, metrics);
+        explain_pulses("tick_intercepts", self.tick_intercepts, metrics);
+        explain_pulses("short_idles", self.short_idles, metrics);
+        let sleep_length = self.sleep_length.get();
+        metrics(Metric { name: "sleep_length_ns", index: None, value: sleep_length });
+        metrics(Metric { name: "tick_wakeup", index: None, value: self.tick_wakeup.into() });
+    }
+}
+
+/// Takes an eighth away, and the rest too once no eighth is left: what is never to decay would
+/// otherwise count for ever.
+fn decay(weight: &mut Pulses) {
+    let eighth = eighth(*weight);
+    *weight = if eighth > Wrapping(0) { *weight - eighth } else { Wrapping(0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use idlelab_states::IdleState;
+
+    use super::*;
+    use crate::SleepLength;
+    use crate::TickRequest::{Keep, Stop};
+    use crate::steps::{StepDriver, StepInputs};
+
+    const MILLISECOND: i64 = 1_000_000;
+
+    fn table(microseconds: &[(i64, i64)]) -> IdleStates {
+        let row = |&(latency, residency): &(i64, i64)| {
+            let latency = Nanoseconds::from_micros(latency);
+            IdleState::new("", latency, Nanoseconds::from_micros(residency))
+        };
+        IdleStates::new(&microseconds.iter().map(row).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn phone() -> IdleStates {
+        table(&[(1, 1), (147, 2580), (181, 2580), (20_000, 4_294_967_295)])
+    }
+
+    fn teo(hertz: u32, states: &IdleStates, hits: &[u32], intercepts: &[u32]) -> Teo {
+        let mut teo = Teo::new(TickRate::from_hertz(hertz).unwrap());
+        teo.enable(states, &mut Device::default());
+        for (bin, (&hits, &intercepts)) in teo.bins.0.iter_mut().zip(hits.iter().zip(intercepts)) {
+            *bin = Bin { hits: Wrapping(hits), intercepts: Wrapping(intercepts) };
+        }
+        teo.total = Wrapping(hits.iter().sum::<u32>() + intercepts.iter().sum::<u32>());
+        teo
+    }
+
+    fn asked(sleep: i64) -> StepInputs {
+        let sleep = Nanoseconds::new(sleep);
+        StepInputs {
+            sleep_length: SleepLength { sleep, delta_tick: sleep },
+            ..StepInputs::of_residency(sleep)
+        }
+    }
+
+    fn hits(teo: &Teo) -> Vec<u32> {
+        teo.bins.0.iter().take(teo.state_count).map(|bin| bin.hits.0).collect()
+    }
+
+    /// Old kernels kept the 7s: 2·7 > 8206 − (7 + 8192), for ever in state 0 with the tick.
+    #[test]
+    fn a_leftover_of_seven_decays_and_does_not_hold_the_cpu_in_the_shallowest_state() {
+        let states = phone();
+        let mut teo = teo(1000, &states, &[7, 0, 8192, 0], &[7, 0, 0, 0]);
+        teo.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        teo.tick_wakeup = true;
+        let mut driver = StepDriver::new();
+        let outcome = driver.step(&mut teo, &states, &asked(59 * MILLISECOND));
+        // Learnt: both 7s gone; 8192 − 1024, and 1024 for the timer that was believed.
+        assert_eq!(hits(&teo), [0, 0, 8192, 0]);
+        // Nothing to leave the deepest state for, but the timer fits the third only.
+        assert_eq!(outcome.selection, Selection::stopping_tick(StateIndex::new(2).unwrap()));
+    }
+
+    #[test]
+    fn wakeups_by_the_tick_count_for_the_deepest_state_once_they_dominate() {
+        let states = phone();
+        let mut learnt = teo(1000, &states, &[0; 4], &[2048, 0, 0, 0]);
+        learnt.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        learnt.tick_wakeup = true;
+        let mut dominated = learnt.clone();
+        dominated.total_tick = Wrapping(4096);
+        let mut device = Device { last_residency: Nanoseconds::new(997_000), ..Device::default() };
+        // Sum 2048 − 256 = 1792, total 2816. Ticks 4096 − 512 + 1024 = 4608: 13 824 > 5632.
+        dominated.learn(&states, &mut device);
+        assert_eq!(hits(&dominated), [0, 0, 0, 1024]);
+        // Ticks 1024: 3072 ≤ 5632. No short intercepts: 0 < 2·1792, the timer is believed.
+        learnt.learn(&states, &mut device);
+        assert_eq!(hits(&learnt), [0, 0, 1024, 0]);
+        // Two thirds exactly do not dominate. 585 − 73 = 512, total 1536, ticks 1024: 3072 > 3072
+        // is false.
+        let mut tied = teo(1000, &states, &[585, 0, 0, 0], &[0; 4]);
+        tied.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        tied.tick_wakeup = true;
+        tied.learn(&states, &mut device);
+        assert_eq!(tied.total, Wrapping(1536));
+        assert_eq!(hits(&tied), [512, 0, 1024, 0]);
+    }
+
+    fn four_states() -> IdleStates {
+        table(&[(1, 1), (10, 20), (80, 211), (104, 20_000)])
+    }
+
+    fn select_after(intercepts: [u32; 4], states: &IdleStates) -> Selection {
+        let mut teo = teo(250, states, &[0; 4], &intercepts);
+        teo.unlearnt = false;
+        teo.total = Wrapping(1000);
+        StepDriver::new().step(&mut teo, states, &asked(1_000 * MILLISECOND)).selection
+    }
+
+    /// Sum 901. Down: 2·251 ≤ 901; 2·501 > 901 would do, but most intercepts are in bin 0.
+    #[test]
+    fn the_walk_after_intercepts_reaches_the_bin_with_most_of_them() {
+        assert_eq!(
+            select_after([400, 250, 251, 0], &four_states()),
+            Selection { state: StateIndex::ZERO, tick: Keep }
+        );
+    }
+
+    /// Sum 900. Of the equal bins 0 and 2 the deeper counts: 2·500 > 900 may stop the walk in 1.
+    #[test]
+    fn of_bins_with_equally_many_intercepts_the_deeper_bounds_the_walk() {
+        assert_eq!(
+            select_after([400, 100, 400, 0], &four_states()),
+            Selection { state: StateIndex::new(1).unwrap(), tick: Stop }
+        );
+    }
+
+    /// Sum 602. Down: 2·52 ≤ 602; 2·302 > 602 would do if the last bin's 5000 counted as the most,
+    /// but of what lies below the deepest state most is in bin 0.
+    #[test]
+    fn intercepts_of_the_deepest_bin_do_not_bound_the_walk() {
+        assert_eq!(
+            select_after([300, 250, 52, 5000], &four_states()),
+            Selection { state: StateIndex::ZERO, tick: Keep }
+        );
+    }
+
+    /// 2·500 > 1000 is false, 2·501 > 1000 is true.
+    #[test]
+    fn half_of_the_events_in_intercepts_is_not_enough_to_leave_the_deepest_state() {
+        let deepest = Selection { state: StateIndex::new(3).unwrap(), tick: Stop };
+        assert_eq!(select_after([500, 0, 0, 500], &four_states()), deepest);
+        assert_ne!(select_after([501, 0, 0, 499], &four_states()), deepest);
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What must hold on any table and any inputs, however senseless.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{Cpu, Row, ns, state, table};
+use idlelab_governors::catalog::CATALOGUE;
+use idlelab_governors::steps::{Entry, StepInputs};
+use idlelab_governors::{Foresight, SleepLength, Tick};
+use idlelab_states::{Availability, IdleStates, Nanoseconds, StateIndex, StateKind};
+use proptest::prelude::*;
+
+fn any_time() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        4 => 0_i64..100_000,
+        4 => 0_i64..20_000_000,
+        1 => Just(0_i64),
+        1 => Just(4_000_000_i64),
+        1 => Just(i64::MAX),
+        1 => any::<i64>(),
+    ]
+}
+
+fn any_table() -> impl Strategy<Value = IdleStates> {
+    let kind = prop_oneof![4 => Just(StateKind::Sleeping), 1 => Just(StateKind::Polling)];
+    let availability =
+        prop_oneof![3 => Just(Availability::Enabled), 1 => Just(Availability::DisabledByUser)];
+    let row = (any_time(), any_time(), kind, availability)
+        .prop_map(|(latency, residency, kind, disabled)| Row(latency, residency, kind, disabled));
+    prop::collection::vec(row, 1..=10).prop_map(|rows| table(&rows))
+}
+
+prop_compose! {
+    fn any_step()(
+        (sleep, delta_tick, latency_limit) in (any_time(), any_time(), any_time()),
+        (residency, idle, tick_due) in (any_time(), any_time(), any_time()),
+        (stopped, got_tick, poll_time_limit) in any::<(bool, bool, bool)>(),
+        (foreseen, ticks, stoppable) in any::<(bool, bool, bool)>(),
+        rejected in prop::bool::weighted(0.1),
+    ) -> StepInputs {
+        let tick_due = ticks.then_some(ns(tick_due));
+        StepInputs {
+            sleep_length: SleepLength { sleep: ns(sleep), delta_tick: ns(delta_tick) },
+            latency_limit: ns(latency_limit),
+            tick: if stopped { Tick::Stopped } else { Tick::Running },
+            foresight: foreseen.then_some(Foresight { idle: ns(idle), tick: tick_due, stoppable }),
+            entry: if rejected { Entry::Rejected } else { Entry::Entered },
+            got_tick,
+            poll_time_limit,
+            ..StepInputs::of_residency(ns(residency))
+        }
+    }
+}
+
+fn any_governor() -> impl Strategy<Value = String> {
+    (0..CATALOGUE.len(), 0..10_usize)
+        .prop_map(|(entry, state)| CATALOGUE[entry].name.replace('N', &state.to_string()))
+}
+
+/// Whether the governor may choose this disabled state although others are enabled.
+fn may_be_disabled(
+    name: &str,
+    chosen: StateIndex,
+    states: &IdleStates,
+    limit: Nanoseconds,
+) -> bool {
+    let mut allowed = states.enabled().filter(|&state| states[state].exit_latency <= limit);
+    match name {
+        // Where the latency limit leaves no enabled state, state 0 is the way out.
+        "teo" | "teo@6.14" | "teo@over-eager" => chosen == state(0) && allowed.next().is_none(),
+        "menu" => chosen == state(0) && limit == Nanoseconds::ZERO,
+        "deepest" | "clairvoyant" => false,
+        // These look at no more than the next state, or at none, and `state:N` not at deeper ones.
+        _ => true,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_governor_chooses_a_state_of_the_table_and_an_enabled_one_if_it_can(
+        name in any_governor(),
+        states in any_table(),
+        steps in prop::collection::vec(any_step(), 1..60),
+        rate in prop::sample::select(vec![24, 100, 250, 300, 1000, 1200]),
+    ) {
+        let mut cpu = Cpu::new(&name, rate, states);
+        for inputs in &steps {
+            let chosen = cpu.step(inputs).selection.state;
+            prop_assert!(chosen <= states.last());
+            prop_assert!(
+                states[chosen].is_enabled()
+                    || states.deepest().is_none()
+                    || may_be_disabled(&name, chosen, &states, inputs.latency_limit),
+                "{name} chose {chosen} of {states:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn states_that_are_disabled_and_enabled_on_the_way_do_no_harm(
+        name in any_governor(),
+        tables in prop::collection::vec(any_table(), 1..4),
+        steps in prop::collection::vec(any_step(), 1..60),
+    ) {
+        let mut cpu = Cpu::new(&name, 250, tables[0]);
+        for (inputs, table) in steps.iter().zip(tables.iter().cycle()) {
+            cpu.states = *table;
+            prop_assert!(cpu.step(inputs).selection.state <= table.last());
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_or_an_error_says_what_there_is(name in ".{0,40}") {
+        use idlelab_governors::catalog::find;
+        match find(&name) {
+            Ok(found) => {
+                let canonical = found.to_string();
+                prop_assert_eq!(find(&canonical), Ok(found));
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+}
