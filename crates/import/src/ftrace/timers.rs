@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Which timers are pending on which CPU.
+
+use std::collections::{BTreeSet, HashMap};
+
+use idlelab_states::{Nanoseconds, TickRate};
+
+/// A timer's address as the trace prints it.
+type TimerId = Box<[u8]>;
+
+/// The timers of one kind, by due time per CPU. A due time is in nanoseconds for high-resolution
+/// timers and in jiffies for the wheel.
+#[derive(Default)]
+pub(super) struct Pending {
+    armed: HashMap<TimerId, (u32, i64)>,
+    by_due: HashMap<u32, BTreeSet<(i64, TimerId)>>,
+}
+
+impl Pending {
+    /// A timer was started on a CPU, perhaps anew.
+    pub(super) fn start(&mut self, timer: &[u8], cpu: u32, due: i64) {
+        self.remove(timer);
+        self.armed.insert(timer.into(), (cpu, due));
+        self.by_due.entry(cpu).or_default().insert((due, timer.into()));
+    }
+
+    /// A timer expired or was cancelled; says when it was due, if its start was seen.
+    pub(super) fn remove(&mut self, timer: &[u8]) -> Option<i64> {
+        let (id, (cpu, due)) = self.armed.remove_entry(timer)?;
+        if let Some(queue) = self.by_due.get_mut(&cpu) {
+            queue.remove(&(due, id));
+        }
+        Some(due)
+    }
+
+    /// The earliest due time on a CPU.
+    pub(super) fn next(&self, cpu: u32) -> Option<i64> {
+        self.by_due.get(&cpu)?.first().map(|(due, _)| *due)
+    }
+}
+
+/// What the tick's own timer shows: the tick's length, and its phase on each CPU.
+#[derive(Default)]
+pub(super) struct TickTimer {
+    last_due: HashMap<u32, i64>,
+    /// The last due time that followed another by one tick: a stopped tick's timer carries other
+    /// events, which are off the phase.
+    periodic_due: HashMap<u32, i64>,
+    shortest: Option<i64>,
+}
+
+impl TickTimer {
+    /// The tick's timer was programmed.
+    pub(super) fn programmed(&mut self, cpu: u32, due: i64) {
+        if let Some(last) = self.last_due.insert(cpu, due) {
+            let step = due - last;
+            if step > 0 && self.shortest.is_none_or(|shortest| step < shortest) {
+                self.shortest = Some(step);
+                self.periodic_due.clear();
+            }
+            if self.shortest == Some(step) {
+                self.periodic_due.insert(cpu, due);
+            }
+        }
+    }
+
+    /// The tick rate whose length is the shortest step seen.
+    pub(super) fn rate(&self) -> Option<TickRate> {
+        let step = self.shortest?;
+        let hertz = u32::try_from((1_000_000_000 + step / 2) / step).ok()?;
+        // A step that is no kernel's tick is a wheel timer carried by the stopped tick.
+        TickRate::from_hertz(hertz).filter(|rate| rate.tick() == Nanoseconds::new(step))
+    }
+
+    /// Where within a tick a CPU's tick falls.
+    pub(super) fn phase(&self, cpu: u32, rate: TickRate) -> Option<Nanoseconds> {
+        let due = self.periodic_due.get(&cpu)?;
+        Some(Nanoseconds::new(due.rem_euclid(rate.tick().get())))
+    }
+}
+
+/// The clock of the timer wheel: which jiffy began when.
+///
+/// A timer start tells the current jiffy, as deadline less timeout. Jiffies advance with the
+/// tick, and lag while no CPU ticks, so of all starts the one that puts jiffies latest is right.
+#[derive(Default)]
+pub(super) struct Jiffies {
+    seen: Vec<(Nanoseconds, i64)>,
+}
+
+impl Jiffies {
+    /// A timer start at `time` showed that the current jiffy is `now`.
+    pub(super) fn seen(&mut self, time: Nanoseconds, now: i64) {
+        self.seen.push((time, now));
+    }
+
+    /// The time from which jiffy 0 would count, given the tick and its phase.
+    pub(super) fn epoch(&self, rate: TickRate, phase: Nanoseconds) -> Option<Nanoseconds> {
+        let tick = rate.tick().get();
+        let offset = |&(time, now): &(Nanoseconds, i64)| {
+            ((time.get() - phase.get()).div_euclid(tick)).checked_sub(now)
+        };
+        let ticks = self.seen.iter().filter_map(offset).min()?;
+        Some(Nanoseconds::new(ticks.checked_mul(tick)?) + phase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_timer_of_a_cpu_is_next() {
+        let mut timers = Pending::default();
+        timers.start(b"a", 0, 30);
+        timers.start(b"b", 0, 20);
+        timers.start(b"c", 1, 10);
+        assert_eq!(timers.next(0), Some(20));
+        timers.start(b"b", 1, 5);
+        assert_eq!((timers.next(0), timers.next(1)), (Some(30), Some(5)));
+        assert_eq!(timers.remove(b"b"), Some(5));
+        assert_eq!(timers.remove(b"b"), None);
+        assert_eq!(timers.next(1), Some(10));
+    }
+
+    #[test]
+    fn the_tick_rate_is_read_off_the_ticks_timer() {
+        let mut tick = TickTimer::default();
+        for due in [300_000_000, 304_000_000, 400_000_000, 404_000_000] {
+            tick.programmed(2, due);
+        }
+        let rate = tick.rate().unwrap();
+        assert_eq!(rate.hertz(), 250);
+        assert_eq!(tick.phase(2, rate), Some(Nanoseconds::ZERO));
+    }
+
+    #[test]
+    fn jiffies_count_from_the_start_that_puts_them_latest() {
+        let rate = TickRate::from_hertz(250).unwrap();
+        let mut jiffies = Jiffies::default();
+        // At 1.001 s the jiffy is 250; at 1.009 s it is still 251 where 252 was due.
+        jiffies.seen(Nanoseconds::from_micros(1_001_000), 250);
+        jiffies.seen(Nanoseconds::from_micros(1_009_000), 251);
+        assert_eq!(jiffies.epoch(rate, Nanoseconds::ZERO), Some(Nanoseconds::ZERO));
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Readers of foreign traces.
+//!
+//! [`open`] recognises a file by its content, never by its name, and turns it into a
+//! [`Recording`]. Readers stream: they hold what is kept, not the file. Bad input is normal: what
+//! cannot be read is counted in the recording's notes, and only a file that yields no idle period
+//! at all is an error.
+//!
+//! ```
+//! let text = b"\
+//!           <idle>-0       [001] d..1.     0.765224: cpu_idle: state=1 cpu_id=1
+//!           <idle>-0       [001] d..1.     0.765954: cpu_idle: state=4294967295 cpu_id=1
+//! ";
+//! let recording = idlelab_import::read(&text[..], "example")?;
+//! assert_eq!(recording.periods(), 1);
+//! # Ok::<(), idlelab_import::ImportError>(())
+//! ```
+
+mod error;
+mod format;
+mod ftrace;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use idlelab_recording::Recording;
+
+pub use error::ImportError;
+pub use format::Format;
+
+/// How much is read from the source at once, in bytes.
+const BUFFER: usize = 1 << 18;
+
+/// Reads the recording in a file.
+///
+/// # Errors
+///
+/// A file that cannot be read, that is of a format that idlelab does not read, or that holds no
+/// `cpu_idle` event.
+pub fn open(path: &Path) -> Result<Recording, ImportError> {
+    let name = path.display().to_string();
+    let failed = |source| ImportError::Io { name: name.clone(), source };
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(ImportError::Directory { name });
+    }
+    read(file, &name)
+}
+
+/// Reads the recording in `source`; `name` is what messages call it. A gzip stream is unpacked.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn read(source: impl Read, name: &str) -> Result<Recording, ImportError> {
+    read_buffered(BufReader::with_capacity(BUFFER, source), name)
+}
+
+fn read_buffered(mut source: impl BufRead, name: &str) -> Result<Recording, ImportError> {
+    let failed = |source| ImportError::Io { name: name.to_owned(), source };
+    let start = source.fill_buf().map_err(failed)?;
+    match format::recognise(start) {
+        Format::Gzip => {
+            read_unpacked(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(source)), name)
+        }
+        _ => read_unpacked(source, name),
+    }
+}
+
+fn read_unpacked(mut source: impl BufRead, name: &str) -> Result<Recording, ImportError> {
+    let failed = |source| ImportError::Io { name: name.to_owned(), source };
+    let start = source.fill_buf().map_err(failed)?;
+    match format::recognise(start) {
+        Format::FtraceText => ftrace::read(source, name),
+        Format::Empty => Err(ImportError::Empty { name: name.to_owned() }),
+        format => Err(ImportError::UnsupportedFormat { name: name.to_owned(), format }),
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+use core::fmt;
+
+use idlelab_states::CpuId;
+
+/// Something that the reader of a recording should know: a loss, an oddity, a part left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is.
+    pub kind: NoteKind,
+    /// The CPU it concerns, if one.
+    pub cpu: Option<CpuId>,
+    /// How often it happened, or how many events were lost.
+    pub count: u64,
+}
+
+/// The kinds of [`Note`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoteKind {
+    /// The tracer dropped events; the idle period they fall in is left out.
+    LostEvents,
+    /// An exit without an entry: the CPU was idle when the recording began.
+    IdleAtStart,
+    /// An entry without an exit: the CPU was idle when the recording ended.
+    IdleAtEnd,
+    /// An entry followed by another entry.
+    EntryWithoutExit,
+    /// An exit that follows another exit.
+    ExitWithoutEntry,
+    /// An event earlier than the one before it on the same CPU.
+    OutOfOrder,
+    /// A line that is no event.
+    UnknownLine,
+    /// An event of a kind that is read, without a field that it needs.
+    IncompleteEvent,
+    /// A state number that no table can hold.
+    StateOutOfRange,
+    /// The last line is cut.
+    CutFile,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(cpu) = self.cpu {
+            write!(f, "{cpu}: ")?;
+        }
+        let what = match self.kind {
+            NoteKind::LostEvents => "events lost by the tracer; the idle period is left out",
+            NoteKind::IdleAtStart => "idle when the recording began; that period is left out",
+            NoteKind::IdleAtEnd => "idle when the recording ended; that period is left out",
+            NoteKind::EntryWithoutExit => "entries into idle without an exit, left out",
+            NoteKind::ExitWithoutEntry => "exits from idle without an entry, left out",
+            NoteKind::OutOfOrder => "events earlier than the one before them",
+            NoteKind::UnknownLine => "lines that are no events, skipped",
+            NoteKind::IncompleteEvent => "events without a field that they need, skipped",
+            NoteKind::StateOutOfRange => "idle states beyond the ten that a table holds, skipped",
+            NoteKind::CutFile => "the last line is cut, skipped",
+        };
+        write!(f, "{} {what}", self.count)
+    }
+}
