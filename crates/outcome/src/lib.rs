@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What came of a run.
+//!
+//! Every bench ends in [`Outcome`]s, and everything that compares or prints starts from them. An
+//! outcome says which bench it is from, and keeps measured and modelled energy apart.
+//!
+//! Serialised, times are whole nanoseconds (`…_ns`), energies joules (`…_joules`), and what is not
+//! known is `null`.
+//!
+//! ```
+//! use idlelab_outcome::{Bench, CpuOutcome, Outcome, StateOutcome};
+//!
+//! let state = StateOutcome { name: "C1".into(), usage: 10, above: 2, below: 1, ..Default::default() };
+//! let cpu = CpuOutcome { cpu: 0, states: vec![state], ..Default::default() };
+//! let outcome = Outcome::of_cpus(Bench::Replay, "teo", "my-machine", vec![cpu]);
+//! assert_eq!((outcome.idles, outcome.misses), (10, 3));
+//! ```
+
+mod latency;
+mod merge;
+
+use serde::{Deserialize, Serialize};
+
+pub use latency::WakeupLatency;
+
+/// Where an outcome is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bench {
+    /// A recording, replayed through a governor.
+    Replay,
+}
+
+/// What a replay had to assume of wakeups whose cause its recording does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assumption {
+    /// Every wakeup was a timer that the governor could know of.
+    AllTimers,
+    /// Every wakeup was an interrupt that it could not know of.
+    AllInterrupts,
+}
+
+/// What came of one run of one governor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The bench.
+    pub bench: Bench,
+    /// The governor, by its canonical name.
+    pub governor: String,
+    /// The platform whose idle states were used.
+    pub platform: String,
+    /// Which repetition it is, from 0.
+    pub iteration: u32,
+    /// One of two bounds, where the recording does not tell the causes of wakeups.
+    pub assumption: Option<Assumption>,
+    /// Idle periods.
+    pub idles: u64,
+    /// Idle periods in a wrong state: `above` and `below` together.
+    pub misses: u64,
+    /// Idle periods in a state that was too deep.
+    pub above: u64,
+    /// Idle periods in a state that was too shallow.
+    pub below: u64,
+    /// Ticks that fired while a CPU was in the idle loop.
+    pub ticks: u64,
+    /// How often the governor asked for the sleep length.
+    pub sleep_length_queries: u64,
+    /// Energy.
+    pub energy: Energy,
+    /// Wakeup latency that the states added.
+    pub wakeup_latency: Option<WakeupLatency>,
+    /// Distance to the clairvoyant bound.
+    pub regret: Option<Regret>,
+    /// Each idle state, all CPUs together.
+    pub states: Vec<StateOutcome>,
+    /// Each CPU.
+    pub per_cpu: Vec<CpuOutcome>,
+}
+
+/// Energy in joules. What was measured and what was modelled are never added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// Read from a counter.
+    pub measured_joules: Option<f64>,
+    /// Computed from the platform's power model: idle states, transitions and shared parts, without
+    /// the energy of executing.
+    pub modelled_joules: Option<f64>,
+}
+
+/// How far a run is from what a governor could have done that knew every wakeup beforehand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Regret {
+    /// Idle time in states shallower than the clairvoyant choice.
+    pub too_shallow_ns: u64,
+    /// Idle time in states deeper than the clairvoyant choice.
+    pub too_deep_ns: u64,
+    /// Modelled energy beyond the clairvoyant bound; null without power numbers.
+    pub joules: Option<f64>,
+}
+
+/// The counters of one idle state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateOutcome {
+    /// The state's name. Where CPUs have different states of one number, all names, with slashes.
+    pub name: String,
+    /// How often it was entered.
+    pub usage: u64,
+    /// How long CPUs were in it.
+    pub time_ns: u64,
+    /// How often it was too deep.
+    pub above: u64,
+    /// How often it was too shallow.
+    pub below: u64,
+    /// How often the driver refused it.
+    pub rejected: u64,
+}
+
+/// What came of a run on one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuOutcome {
+    /// The CPU's number.
+    pub cpu: u32,
+    /// Ticks that fired in the idle loop.
+    pub ticks: u64,
+    /// How often the governor asked for the sleep length.
+    pub sleep_length_queries: u64,
+    /// Modelled energy of this CPU's idle states, as if its core were its own; nothing shared.
+    pub modelled_joules: Option<f64>,
+    /// Wakeup latency that the states added.
+    pub wakeup_latency: Option<WakeupLatency>,
+    /// Distance to the clairvoyant bound.
+    pub regret: Option<Regret>,
+    /// Each idle state.
+    pub states: Vec<StateOutcome>,
+}
+
+impl Outcome {
+    /// All idle time of all CPUs, in nanoseconds.
+    #[must_use]
+    pub fn idle_ns(&self) -> u64 {
+        self.states.iter().map(|state| state.time_ns).sum()
+    }
+}

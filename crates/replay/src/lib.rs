@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Recording × governor × platform → outcome.
+//!
+//! A recording's ticks and poll timeouts were made by the governor that was in force, so they are
+//! taken out and the new governor makes its own. What is left are [gaps](Gap) that end with an
+//! event from outside: a timer, an interrupt, an IPI. In each gap the idle loop of crate `cpuidle`
+//! runs:
+//!
+//! ```text
+//!  recorded   ├─WFI─┤t├─off──────────┤t├─off──┤irq        t: the tick, which the recorded
+//!                                                            governor had kept
+//!  gap        ├───────────────────────────────┤irq
+//!
+//!  replayed   ├─off───────────────────────────┤irq        another governor stops the tick
+//! ```
+//!
+//! Events from outside stay where they were (open loop): what a choice would have done to the
+//! workload is beyond a replay.
+//!
+//! [`Prepared`] holds what does not depend on the governor; [`Prepared::run`] replays one.
+//! [`decisions`] and [`Prepared::free_run`] are the self-checks that say what the replay is worth.
+
+mod accounting;
+mod decisions;
+mod energy;
+mod error;
+mod free_run;
+mod gap;
+mod overhead;
+mod run;
+
+use idlelab_governors::catalog::GovernorName;
+use idlelab_outcome::{Assumption, Bench, CpuOutcome, Outcome};
+use idlelab_platform::Platform;
+use idlelab_recording::{Fidelity, Recording};
+use idlelab_states::{CpuId, IdleStates, Nanoseconds, TickRate};
+use rayon::prelude::*;
+
+pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
+pub use decisions::{DecisionsCheck, Divergence, check_decisions};
+pub use error::ReplayError;
+pub use free_run::{FreeRun, FreeRunState};
+pub use gap::{Gap, Gaps, Step};
+pub use overhead::{ExitLatency, Overheads};
+
+/// A recording made ready to be replayed on a platform by any number of governors.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    platform: Platform,
+    rate: TickRate,
+    fidelity: Fidelity,
+    cpus: Vec<PreparedCpu>,
+    /// The first and the last event of the recording.
+    span: (Nanoseconds, Nanoseconds),
+}
+
+/// One CPU of a [`Prepared`] recording.
+#[derive(Clone, Debug)]
+pub(crate) struct PreparedCpu {
+    pub(crate) cpu: CpuId,
+    pub(crate) states: IdleStates,
+    pub(crate) phase: Nanoseconds,
+    pub(crate) gaps: Gaps,
+    pub(crate) overheads: Overheads,
+    pub(crate) power: Option<energy::Power>,
+    pub(crate) recorded: idlelab_cpuidle::Statistics,
+}
+
+impl Prepared {
+    /// Takes ticks and poll timeouts out of a recording, and measures its overheads.
+    ///
+    /// `platform` gives each CPU its idle states, and the tick rate unless the recording shows it
+    /// or `rate` gives it.
+    ///
+    /// # Errors
+    ///
+    /// A recorded CPU without idle states in the platform, a recorded state beyond its CPU's table
+    /// while the table is the recorded machine's own, or no tick rate from anywhere.
+    pub fn new(
+        recording: &Recording,
+        platform: &Platform,
+        rate: Option<TickRate>,
+        latency: ExitLatency,
+    ) -> Result<Self, ReplayError> {
+        let rate =
+            rate.or(recording.tick_rate).or(platform.tick_rate).ok_or(ReplayError::NoTickRate)?;
+        let cpus = recording
+            .cpus
+            .par_iter()
+            .map(|cpu| {
+                let states = *platform
+                    .states_of(cpu.cpu)
+                    .ok_or_else(|| ReplayError::no_states(cpu.cpu, &platform.name))?;
+                let overheads = Overheads::measure(cpu, &states, latency);
+                let gaps = Gaps::new(cpu, &overheads);
+                Ok(PreparedCpu {
+                    cpu: cpu.cpu,
+                    states,
+                    phase: cpu.tick_phase.unwrap_or_default(),
+                    recorded: free_run::recorded(cpu, &states),
+                    gaps,
+                    overheads,
+                    power: energy::Power::of(platform, cpu.cpu, &states),
+                })
+            })
+            .collect::<Result<Vec<_>, ReplayError>>()?;
+        Ok(Self {
+            platform: platform.clone(),
+            rate,
+            fidelity: recording.fidelity,
+            cpus,
+            span: recording.span.unwrap_or_default(),
+        })
+    }
+
+    /// The tick rate that is used.
+    #[must_use]
+    pub const fn tick_rate(&self) -> TickRate {
+        self.rate
+    }
+
+    /// Idle periods between events from outside, all CPUs together.
+    #[must_use]
+    pub fn gaps(&self) -> usize {
+        self.cpus.iter().map(|cpu| cpu.gaps.gaps.len()).sum()
+    }
+
+    /// Replays a governor. Where the recording does not tell the causes of wakeups, there are two
+    /// outcomes, which bound the truth.
+    #[must_use]
+    pub fn run(&self, governor: GovernorName) -> Vec<Outcome> {
+        if self.fidelity >= Fidelity::Timers {
+            return vec![self.run_assuming(governor, None)];
+        }
+        [Assumption::AllTimers, Assumption::AllInterrupts]
+            .map(|assumption| self.run_assuming(governor, Some(assumption)))
+            .into()
+    }
+
+    /// Replays several governors and adds to each its modelled energy beyond that of the
+    /// clairvoyant bound.
+    #[must_use]
+    pub fn compare(&self, governors: &[GovernorName]) -> Vec<Outcome> {
+        let bounds = self.run(GovernorName::Clairvoyant);
+        let mut outcomes: Vec<Outcome> =
+            governors.iter().flat_map(|&governor| self.run(governor)).collect();
+        for outcome in &mut outcomes {
+            let bound = bounds.iter().find(|bound| bound.assumption == outcome.assumption);
+            // The bound is of each CPU alone: power that CPUs share is outside it.
+            let beyond = bound.and_then(cpus_joules).zip(cpus_joules(outcome));
+            if let Some(regret) = &mut outcome.regret {
+                regret.joules = beyond.map(|(bound, spent)| spent - bound);
+            }
+        }
+        outcomes
+    }
+
+    fn run_assuming(&self, governor: GovernorName, assumption: Option<Assumption>) -> Outcome {
+        let (per_cpu, stays): (Vec<CpuOutcome>, Vec<Vec<energy::Stay>>) =
+            self.cpus.par_iter().map(|cpu| run::run(cpu, governor, self.rate, assumption)).unzip();
+        let cpus: Vec<energy::CpuStays<'_>> = self
+            .cpus
+            .iter()
+            .zip(&stays)
+            .map(|(cpu, stays)| energy::CpuStays { cpu: cpu.cpu, power: cpu.power.as_ref(), stays })
+            .collect();
+        let joules = energy::of_machine(&self.platform, &cpus, self.span);
+        let name = governor.to_string();
+        let mut outcome = Outcome::of_cpus(Bench::Replay, &name, &self.platform.name, per_cpu);
+        outcome.assumption = assumption;
+        outcome.energy.modelled_joules = joules;
+        outcome
+    }
+}
+
+fn cpus_joules(outcome: &Outcome) -> Option<f64> {
+    outcome.per_cpu.iter().map(|cpu| cpu.modelled_joules).sum()
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! One CPU's gaps through one governor.
+
+use idlelab_cpuidle::{Entry, Environment, IdleLoop, Left};
+use idlelab_governors::Governor;
+use idlelab_governors::catalog::{AnyGovernor, GovernorName};
+use idlelab_governors::clairvoyant::Clairvoyant;
+use idlelab_outcome::{Assumption, CpuOutcome, Regret, WakeupLatency};
+use idlelab_states::{Nanoseconds, PerState, TickRate};
+
+use crate::PreparedCpu;
+use crate::energy::Stay;
+use crate::free_run::state_outcomes;
+use crate::gap::{Gap, GapEnd, Step};
+use crate::overhead::Round;
+
+/// Replays a governor on one CPU. The stays are kept only where energy is to be computed of them.
+pub(crate) fn run(
+    cpu: &PreparedCpu,
+    name: GovernorName,
+    rate: TickRate,
+    assumption: Option<Assumption>,
+) -> (CpuOutcome, Vec<Stay>) {
+    let clairvoyant = match &cpu.power {
+        Some(power) => Clairvoyant::with_costs(power.costs),
+        None => Clairvoyant::new(),
+    };
+    // Each of the usual governors gets a loop of its own, without a branch per call.
+    match name {
+        GovernorName::Clairvoyant => {
+            replay(cpu, clairvoyant.clone(), rate, assumption, &clairvoyant)
+        }
+        _ => match name.build(rate) {
+            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, &clairvoyant),
+            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, &clairvoyant),
+            other => replay(cpu, other, rate, assumption, &clairvoyant),
+        },
+    }
+}
+
+fn replay<G: Governor>(
+    cpu: &PreparedCpu,
+    governor: G,
+    rate: TickRate,
+    assumption: Option<Assumption>,
+    bound: &Clairvoyant,
+) -> (CpuOutcome, Vec<Stay>) {
+    let mut replay = Replay {
+        cpu,
+        idle: IdleLoop::new(governor, cpu.states, rate, cpu.phase),
+        assumption,
+        bound,
+        now: Nanoseconds::ZERO,
+        wakeups: PerState::default(),
+        too_shallow: Nanoseconds::ZERO,
+        too_deep: Nanoseconds::ZERO,
+        stays: Vec::new(),
+    };
+    let mut next = 0;
+    while let Some(gap) = cpu.gaps.gaps.get(next) {
+        next = replay.gap(gap, next);
+    }
+    (replay.outcome(), replay.stays)
+}
+
+struct Replay<'a, G> {
+    cpu: &'a PreparedCpu,
+    idle: IdleLoop<G>,
+    assumption: Option<Assumption>,
+    bound: &'a Clairvoyant,
+    /// When the CPU is free to go on.
+    now: Nanoseconds,
+    /// Wakeups from outside, by the state that they found the CPU in.
+    wakeups: PerState<u64>,
+    too_shallow: Nanoseconds,
+    too_deep: Nanoseconds,
+    stays: Vec<Stay>,
+}
+
+impl<G: Governor> Replay<'_, G> {
+    /// Idles through a gap; says which gap comes next.
+    #[inline]
+    fn gap(&mut self, gap: &Gap, number: usize) -> usize {
+        self.now = self.now.max(gap.start);
+        if gap.begins {
+            self.idle.begin(self.now);
+        }
+        let mut first = gap.begins;
+        let steps = self.cpu.gaps.steps.get(gap.steps.0 as usize..gap.steps.1 as usize);
+        let mut steps = steps.unwrap_or_default();
+        let mut recorded_entry = true;
+        loop {
+            while let [_, rest @ ..] = steps {
+                if rest.first().is_none_or(|step| step.from > self.now) {
+                    break;
+                }
+                steps = rest;
+            }
+            let Some(step) = steps.first() else { return number + 1 };
+            let mut world = World { step, gap, assumption: self.assumption };
+            let entry = self.idle.select(&mut world);
+            let round = Round { first, asked: entry.asked, stopped_tick: entry.stopped_tick };
+            // Where the recorded governor was in the same kind of round, the time it really took
+            // is better than the usual one.
+            let taken = match step.entry {
+                Some((kind, taken)) if recorded_entry && kind == round => taken,
+                _ => self.cpu.overheads.entry(round),
+            };
+            let entered = self.now + taken;
+            first = false;
+            recorded_entry = false;
+            if let Some(limit) = entry.poll_limit {
+                if let Some(next) = self.poll(gap, number, &entry, entered, limit) {
+                    return next;
+                }
+            } else if self.sleep(gap, step, number, &entry, entered) {
+                return number + 1;
+            }
+        }
+    }
+
+    /// Sleeps until the tick or the gap's end; says whether the gap has ended.
+    #[inline]
+    fn sleep(
+        &mut self,
+        gap: &Gap,
+        step: &Step,
+        number: usize,
+        entry: &Entry,
+        entered: Nanoseconds,
+    ) -> bool {
+        let tick_due = entry.tick_due.unwrap_or(Nanoseconds::MAX);
+        let woken = gap.end.min(tick_due).max(entered);
+        let exit = woken + self.cpu.overheads.latency[entry.state];
+        let ended = gap.end <= exit + self.cpu.overheads.turnaround;
+        let tick_fired = tick_due <= exit || (ended && gap.wheel_timer && entry.tick_due.is_none());
+        let end =
+            if ended { self.after(number, exit) } else { exit + self.cpu.overheads.tick_handler };
+        let residency = exit - entered;
+        self.note(gap, step, entry, entered, residency);
+        let left = Left { interrupt_end: Some(end), tick_fired, poll_limit_hit: false };
+        self.idle.left(entry, entry.state, residency, left);
+        self.now = end;
+        if ended {
+            self.wakeups[entry.state] += 1;
+        }
+        ended
+    }
+
+    /// Polls until a task is to run or the limit passes. Interrupts in between are handled without
+    /// leaving the state, so gaps that end without a task are passed through. Says which gap is
+    /// next if this one is over.
+    fn poll(
+        &mut self,
+        gap: &Gap,
+        number: usize,
+        entry: &Entry,
+        entered: Nanoseconds,
+        limit: Nanoseconds,
+    ) -> Option<usize> {
+        let deadline = entered + limit;
+        let mut over = number;
+        let mut interrupt_end = None;
+        let mut reached = gap;
+        while reached.ends_with == GapEnd::Idle && reached.end <= deadline {
+            let Some(following) = self.cpu.gaps.gaps.get(over + 1).filter(|next| !next.begins)
+            else {
+                break;
+            };
+            interrupt_end = Some(following.start);
+            over += 1;
+            reached = following;
+        }
+        let resched = reached.ends_with == GapEnd::Task && reached.end <= deadline;
+        let exit = if resched {
+            reached.end.max(entered) + self.cpu.overheads.latency[entry.state]
+        } else {
+            deadline
+        };
+        let tick_fired = entry.tick_due.is_some_and(|due| due <= exit);
+        if tick_fired {
+            interrupt_end = interrupt_end.max(entry.tick_due);
+        }
+        let residency = exit - entered;
+        if let Some(step) = self.cpu.gaps.steps.get(gap.steps.0 as usize) {
+            self.note(gap, step, entry, entered, residency);
+        }
+        let left = Left { interrupt_end, tick_fired, poll_limit_hit: !resched };
+        self.idle.left(entry, entry.state, residency, left);
+        self.now = exit;
+        self.wakeups[entry.state] += u64::from(resched);
+        match (resched, over > number) {
+            (true, _) => Some(over + 1),
+            (false, true) => Some(over),
+            (false, false) => None,
+        }
+    }
+
+    /// When the loop goes on after a gap: the next gap's start if no task runs before it.
+    #[inline]
+    fn after(&self, number: usize, exit: Nanoseconds) -> Nanoseconds {
+        match self.cpu.gaps.gaps.get(number + 1) {
+            Some(next) if !next.begins => exit.max(next.start),
+            _ => exit,
+        }
+    }
+
+    /// Takes note of a stay, and holds it against the clairvoyant choice.
+    #[inline]
+    fn note(
+        &mut self,
+        gap: &Gap,
+        step: &Step,
+        entry: &Entry,
+        entered: Nanoseconds,
+        residency: Nanoseconds,
+    ) {
+        let end = match entry.tick_due {
+            Some(due) if !step.stoppable => gap.end.min(due),
+            _ => gap.end,
+        };
+        if self.cpu.power.is_some() {
+            self.stays.push(Stay { from: entered, to: entered + residency, state: entry.state });
+        }
+        let best = self.bound.choose(&self.cpu.states, end - entered, step.latency_limit);
+        if entry.state < best {
+            self.too_shallow += residency;
+        } else if entry.state > best {
+            self.too_deep += residency;
+        }
+    }
+
+    fn outcome(&self) -> CpuOutcome {
+        let statistics = self.idle.statistics();
+        let counts = self.cpu.states.indices().map(|state| {
+            (self.cpu.overheads.latency[state].get().max(0).cast_unsigned(), self.wakeups[state])
+        });
+        CpuOutcome {
+            cpu: self.cpu.cpu.0,
+            ticks: statistics.ticks,
+            sleep_length_queries: statistics.sleep_length_queries,
+            modelled_joules: self.cpu.power.as_ref().map(|power| power.alone(statistics)),
+            wakeup_latency: Some(WakeupLatency::new(counts)),
+            regret: Some(Regret {
+                too_shallow_ns: self.too_shallow.get().max(0).cast_unsigned(),
+                too_deep_ns: self.too_deep.get().max(0).cast_unsigned(),
+                joules: None,
+            }),
+            states: state_outcomes(&self.cpu.states, statistics),
+        }
+    }
+}
+
+/// What the recording knows of the world at one moment.
+struct World<'a> {
+    step: &'a Step,
+    gap: &'a Gap,
+    assumption: Option<Assumption>,
+}
+
+impl Environment for World<'_> {
+    #[inline]
+    fn next_hrtimer(&mut self) -> Nanoseconds {
+        match self.assumption {
+            None => self.step.next_hrtimer,
+            Some(Assumption::AllTimers) => self.gap.end,
+            Some(Assumption::AllInterrupts) => Nanoseconds::MAX,
+        }
+    }
+
+    #[inline]
+    fn next_wheel_timer(&mut self) -> Nanoseconds {
+        self.step.next_wheel_timer
+    }
+
+    #[inline]
+    fn tick_stoppable(&mut self) -> bool {
+        self.step.stoppable
+    }
+
+    #[inline]
+    fn latency_limit(&mut self) -> Nanoseconds {
+        self.step.latency_limit
+    }
+
+    fn wakeup(&mut self) -> Option<Nanoseconds> {
+        Some(self.gap.end)
+    }
+}
