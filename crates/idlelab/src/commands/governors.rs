@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! `idlelab governors`: the catalogue.
+
+use std::io::Write;
+
+use anyhow::Result;
+use idlelab_governors::catalog::CATALOGUE;
+use serde::Serialize;
+
+use crate::cli::{Format, Governors};
+use crate::{Trust, output};
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    kernels: &'static str,
+    standing: String,
+    description: &'static str,
+}
+
+pub(crate) fn run(arguments: &Governors) -> Result<Trust> {
+    let rows: Vec<Row> = CATALOGUE
+        .iter()
+        .map(|entry| Row {
+            name: entry.name,
+            kernels: entry.kernels,
+            standing: entry.standing.to_string(),
+            description: entry.description,
+        })
+        .collect();
+    match arguments.output.format {
+        Format::Json => output::json(&rows)?,
+        Format::Csv => output::csv(rows)?,
+        Format::Text => {
+            let mut out = output::stdout();
+            for row in rows {
+                writeln!(out, "{:<15}{}", row.name, row.description)?;
+                writeln!(out, "{:<15}kernels {}; {}", "", row.kernels, row.standing)?;
+            }
+            out.flush()?;
+        }
+    }
+    Ok(Trust::Sound)
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! `idlelab info`: what a recording holds.
+
+use std::io::Write;
+
+use anyhow::Result;
+use idlelab_recording::{CpuRecording, Recording, WakeCauses, WhatFollowed};
+use idlelab_states::{MAX_STATES, TickRate};
+use serde::Serialize;
+
+use crate::cli::{Format, Info};
+use crate::{Trust, input, output};
+
+#[derive(Serialize)]
+struct Summary {
+    recording: String,
+    fidelity: u8,
+    governor: Option<String>,
+    tick_hz: Option<u32>,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+    periods: usize,
+    decisions: usize,
+    cpus: Vec<CpuSummary>,
+    notes: Vec<String>,
+}
+
+/// One CPU: its idle periods, and how many of them each cause ended. A period may have several.
+#[derive(Serialize)]
+struct CpuSummary {
+    cpu: u32,
+    periods: usize,
+    idle_ns: i64,
+    tick: usize,
+    wheel_timer: usize,
+    hrtimer: usize,
+    interrupt: usize,
+    ipi: usize,
+    unknown: usize,
+    task_followed: usize,
+    entries: Vec<usize>,
+    decisions: usize,
+}
+
+pub(crate) fn run(arguments: &Info) -> Result<Trust> {
+    let recording = input::recording(Some(&arguments.recording))?;
+    let summary = Summary {
+        recording: recording.source.clone(),
+        fidelity: recording.fidelity.level(),
+        governor: recording.governor.clone(),
+        tick_hz: recording.tick_rate.map(TickRate::hertz),
+        first_ns: recording.span.map(|(first, _)| first.get()),
+        last_ns: recording.span.map(|(_, last)| last.get()),
+        periods: recording.periods(),
+        decisions: recording.complete_decisions(),
+        cpus: recording.cpus.iter().map(summarise).collect(),
+        notes: recording.notes.iter().map(ToString::to_string).collect(),
+    };
+    match arguments.output.format {
+        Format::Json => output::json(&summary)?,
+        Format::Csv => output::csv(summary.cpus.iter().map(CsvRow::from))?,
+        Format::Text => text(&recording, &summary)?,
+    }
+    Ok(Trust::Sound)
+}
+
+/// [`CpuSummary`] without its list, which CSV has no place for.
+#[derive(Serialize)]
+struct CsvRow {
+    cpu: u32,
+    periods: usize,
+    idle_ns: i64,
+    tick: usize,
+    wheel_timer: usize,
+    hrtimer: usize,
+    interrupt: usize,
+    ipi: usize,
+    unknown: usize,
+    task_followed: usize,
+    decisions: usize,
+}
+
+impl From<&CpuSummary> for CsvRow {
+    fn from(cpu: &CpuSummary) -> Self {
+        Self {
+            cpu: cpu.cpu,
+            periods: cpu.periods,
+            idle_ns: cpu.idle_ns,
+            tick: cpu.tick,
+            wheel_timer: cpu.wheel_timer,
+            hrtimer: cpu.hrtimer,
+            interrupt: cpu.interrupt,
+            ipi: cpu.ipi,
+            unknown: cpu.unknown,
+            task_followed: cpu.task_followed,
+            decisions: cpu.decisions,
+        }
+    }
+}
+
+fn summarise(cpu: &CpuRecording) -> CpuSummary {
+    let ended_by =
+        |cause: WakeCauses| cpu.periods.iter().filter(|p| p.causes.contains(cause)).count();
+    let mut entries = vec![0; MAX_STATES];
+    for period in cpu.periods.iter() {
+        if let Some(count) = entries.get_mut(period.state.get()) {
+            *count += 1;
+        }
+    }
+    entries.truncate(entries.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
+    CpuSummary {
+        cpu: cpu.cpu.0,
+        periods: cpu.periods.len(),
+        idle_ns: cpu.periods.iter().map(|period| (period.exit - period.enter).get()).sum(),
+        tick: ended_by(WakeCauses::TICK),
+        wheel_timer: ended_by(WakeCauses::WHEEL_TIMER),
+        hrtimer: ended_by(WakeCauses::HRTIMER),
+        interrupt: ended_by(WakeCauses::INTERRUPT),
+        ipi: ended_by(WakeCauses::IPI),
+        unknown: cpu.periods.iter().filter(|period| period.causes.is_empty()).count(),
+        task_followed: cpu
+            .periods
+            .iter()
+            .filter(|period| period.followed_by == WhatFollowed::Task)
+            .count(),
+        entries,
+        decisions: cpu.decisions.len(),
+    }
+}
+
+fn text(recording: &Recording, summary: &Summary) -> Result<()> {
+    let mut out = output::stdout();
+    writeln!(out, "recording  {}", recording.source)?;
+    writeln!(out, "fidelity   {}", recording.fidelity)?;
+    if let Some((first, last)) = recording.span {
+        let seconds = |time: i64| time as f64 * 1e-9;
+        let (first, last) = (first.get(), last.get());
+        writeln!(
+            out,
+            "time       {:.6} to {:.6} s ({:.3} s)",
+            seconds(first),
+            seconds(last),
+            seconds(last - first)
+        )?;
+    }
+    let governor = summary.governor.as_deref().unwrap_or("not recorded");
+    writeln!(out, "governor   {governor}, {} whole decisions", summary.decisions)?;
+    match recording.tick_rate {
+        Some(rate) => writeln!(out, "tick       {rate}, read off the tick's own timer")?,
+        None => writeln!(out, "tick       not recorded")?,
+    }
+    writeln!(out, "\nIdle periods by CPU and what ended them (a period may have several causes)")?;
+    writeln!(
+        out,
+        "{:<6}{:>9}{:>11}{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}  entries by state",
+        "cpu", "periods", "idle s", "tick", "wheel", "hrtimer", "irq", "ipi", "unknown"
+    )?;
+    for cpu in &summary.cpus {
+        let entries: Vec<String> = cpu.entries.iter().map(ToString::to_string).collect();
+        writeln!(
+            out,
+            "{:<6}{:>9}{:>11.3}{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}  {}",
+            cpu.cpu,
+            cpu.periods,
+            cpu.idle_ns as f64 * 1e-9,
+            cpu.tick,
+            cpu.wheel_timer,
+            cpu.hrtimer,
+            cpu.interrupt,
+            cpu.ipi,
+            cpu.unknown,
+            entries.join("/")
+        )?;
+    }
+    if !summary.notes.is_empty() {
+        writeln!(out, "\nNotes")?;
+        for note in &summary.notes {
+            writeln!(out, "  {note}")?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

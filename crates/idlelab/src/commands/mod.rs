@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! One module a subcommand.
+
+pub(crate) mod decide;
+pub(crate) mod generate;
+pub(crate) mod governors;
+pub(crate) mod info;
+pub(crate) mod platforms;
+pub(crate) mod replay;

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! `idlelab replay`.
+
+use std::io::Write;
+
+use anyhow::{Result, anyhow};
+use idlelab_governors::catalog::{self, GovernorName};
+use idlelab_outcome::{Assumption, Outcome};
+use idlelab_recording::{Fidelity, Recording};
+use idlelab_replay::{
+    AccountingCheck, Divergence, FreeRun, Prepared, check_accounting, check_decisions,
+};
+use serde::Serialize;
+
+use crate::cli::{Format, Replay};
+use crate::{Trust, input, output};
+
+/// The JSON document. docs/replay-json.md describes every member.
+#[derive(Serialize)]
+struct Report {
+    recording: String,
+    fidelity: u8,
+    platform: String,
+    tick_hz: u32,
+    self_check: SelfCheck,
+    notes: Vec<String>,
+    outcomes: Vec<Outcome>,
+}
+
+/// What the replay is worth.
+#[derive(Serialize)]
+struct SelfCheck {
+    governor: Option<String>,
+    decisions: Option<u64>,
+    reproduced: Option<u64>,
+    constant_guess: Option<u64>,
+    first_divergence: Option<Divergence>,
+    accounting: Option<AccountingCheck>,
+    free_run: Option<FreeRun>,
+}
+
+impl SelfCheck {
+    fn trust(&self) -> Trust {
+        let decided = self.reproduced == self.decisions;
+        let accounted = self.accounting.as_ref().is_none_or(AccountingCheck::is_exact);
+        if decided && accounted { Trust::Sound } else { Trust::SelfCheckFailed }
+    }
+}
+
+pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
+    if let Some(threads) = arguments.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    let recording = input::recording(arguments.recording.as_deref())?;
+    let given = match (&arguments.machine.states, &arguments.recording) {
+        (Some(given), _) => given,
+        (None, None) => input::BUILT_IN_PLATFORM,
+        (None, Some(path)) => {
+            return Err(anyhow!(
+                "{}: ftrace text has no idle-state table; give the recorded machine's with \
+                 --states (a built-in platform, a TOML file, a counter dump, or the root of a \
+                 /sys tree)",
+                path.display()
+            ));
+        }
+    };
+    let platform = input::platform(given)?;
+    let prepared =
+        Prepared::new(&recording, &platform, arguments.machine.hz, arguments.latency.into())?;
+    let governor = recorded_governor(arguments, &recording);
+    let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
+        Some(governor) => {
+            Some(check_decisions(&recording, &platform, prepared.tick_rate(), governor)?)
+        }
+        None => None,
+    };
+    let free_run = governor.and_then(|governor| {
+        // Bounds are no prediction to hold against what was recorded.
+        let [replayed] = &prepared.run(governor)[..] else { return None };
+        Some(Prepared::free_run(&prepared.recorded_states(), replayed))
+    });
+    let report = Report {
+        recording: recording.source.clone(),
+        fidelity: recording.fidelity.level(),
+        platform: platform.name.clone(),
+        tick_hz: prepared.tick_rate().hertz(),
+        self_check: SelfCheck {
+            governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
+            decisions: decisions.as_ref().map(|check| check.decisions),
+            reproduced: decisions.as_ref().map(|check| check.reproduced),
+            constant_guess: decisions.as_ref().map(|check| check.constant_guess),
+            first_divergence: decisions.and_then(|check| check.first_divergence),
+            accounting: check_accounting(&recording, &platform)?,
+            free_run,
+        },
+        notes: recording.notes.iter().map(ToString::to_string).collect(),
+        outcomes: prepared.compare(&arguments.governors),
+    };
+    let trust = report.self_check.trust();
+    match arguments.output.format {
+        Format::Json => output::json(&report)?,
+        Format::Csv => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
+        Format::Text => text(&report, &recording)?,
+    }
+    Ok(trust)
+}
+
+/// The governor that was in force: as the user says, else as the recording says. A recording does
+/// not tell the kernel's version, so the newest revision of that name is taken.
+fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<GovernorName> {
+    arguments
+        .recorded_governor
+        .or_else(|| recording.governor.as_deref().and_then(|name| catalog::find(name).ok()))
+}
+
+/// One idle state of one outcome, with what the outcome says of all states.
+#[derive(Serialize)]
+struct CsvRow<'a> {
+    bench: &'static str,
+    governor: &'a str,
+    platform: &'a str,
+    iteration: u32,
+    assumption: Option<Assumption>,
+    cpu: String,
+    state: usize,
+    name: &'a str,
+    usage: u64,
+    time_ns: u64,
+    above: u64,
+    below: u64,
+    rejected: u64,
+    ticks: u64,
+    sleep_length_queries: u64,
+    modelled_joules: Option<f64>,
+}
+
+fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
+    let all = (
+        "all".to_owned(),
+        &outcome.states,
+        outcome.ticks,
+        outcome.sleep_length_queries,
+        outcome.energy.modelled_joules,
+    );
+    let cpus = outcome.per_cpu.iter().map(|cpu| {
+        let queries = cpu.sleep_length_queries;
+        (cpu.cpu.to_string(), &cpu.states, cpu.ticks, queries, cpu.modelled_joules)
+    });
+    let mut rows = Vec::new();
+    for (cpu, states, ticks, sleep_length_queries, modelled_joules) in
+        std::iter::once(all).chain(cpus)
+    {
+        rows.extend(states.iter().enumerate().map(|(index, state)| CsvRow {
+            bench: "replay",
+            governor: &outcome.governor,
+            platform: &outcome.platform,
+            iteration: outcome.iteration,
+            assumption: outcome.assumption,
+            cpu: cpu.clone(),
+            state: index,
+            name: &state.name,
+            usage: state.usage,
+            time_ns: state.time_ns,
+            above: state.above,
+            below: state.below,
+            rejected: state.rejected,
+            ticks,
+            sleep_length_queries,
+            modelled_joules,
+        }));
+    }
+    rows
+}
+
+fn text(report: &Report, recording: &Recording) -> Result<()> {
+    let mut out = output::stdout();
+    let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
+    writeln!(out, "recording   {}", report.recording)?;
+    writeln!(
+        out,
+        "            {} CPUs, {} idle periods in {seconds:.3} s, fidelity {}",
+        recording.cpus.len(),
+        recording.periods(),
+        recording.fidelity
+    )?;
+    writeln!(out, "platform    {}, {} Hz", report.platform, report.tick_hz)?;
+    self_check(&mut out, &report.self_check)?;
+    for note in &report.notes {
+        writeln!(out, "note        {note}")?;
+    }
+    if recording.fidelity < Fidelity::Timers {
+        writeln!(
+            out,
+            "bounds      the recording does not tell timers from interrupts: each governor is \
+             replayed twice,\n            once as if every wakeup were a timer, once as if none were"
+        )?;
+    }
+    writeln!(
+        out,
+        "\nReplayed: idle decisions at the recorded wakeups; usage, time and share by state\n"
+    )?;
+    out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
+    let governor = check.governor.as_deref().unwrap_or("the recorded governor");
+    match (check.decisions, check.reproduced, check.constant_guess) {
+        (Some(decisions), Some(reproduced), Some(guess)) => {
+            writeln!(
+                out,
+                "self-check  decisions: {reproduced} of {decisions} reproduced by {governor} (best \
+                 constant guess: {guess})"
+            )?;
+            if let Some(first) = &check.first_divergence {
+                writeln!(
+                    out,
+                    "            first divergence: cpu{} at {:.6} s, recorded {}, replayed {} \
+                     (state,stop_tick,asked)",
+                    first.cpu,
+                    first.time_ns as f64 * 1e-9,
+                    first.recorded,
+                    first.replayed
+                )?;
+            }
+        }
+        _ => writeln!(
+            out,
+            "self-check  decisions: not possible, {}",
+            match &check.governor {
+                None => "the recording does not name its governor (--recorded-governor)",
+                Some(_) => "the recording has no inputs of a governor that idlelab knows",
+            }
+        )?,
+    }
+    match &check.accounting {
+        Some(accounting) => {
+            let total = accounting.total();
+            writeln!(
+                out,
+                "            accounting: of {} periods kernel and rules call above {} and {}, below \
+                 {} and {}{}",
+                total.entries,
+                total.recorded_above,
+                total.computed_above,
+                total.recorded_below,
+                total.computed_below,
+                match accounting.disagreements {
+                    0 => String::new(),
+                    differing => format!("; {differing} DIFFER"),
+                }
+            )?;
+        }
+        None => writeln!(out, "            accounting: not possible, no cpu_idle_miss events")?,
+    }
+    if let Some(free_run) = &check.free_run {
+        writeln!(
+            out,
+            "            free run: shares of idle time within {:.2} points of the recorded ones",
+            free_run.worst_share_error
+        )?;
+        let line = |label: &str, share: fn(&idlelab_replay::FreeRunState) -> (f64, u64)| {
+            let states: Vec<String> = free_run
+                .states
+                .iter()
+                .map(|state| {
+                    let (share, usage) = share(state);
+                    format!("{} {share:.2}% {usage}", state.name)
+                })
+                .collect();
+            format!("              {label}  {}", states.join("  "))
+        };
+        writeln!(out, "{}", line("recorded", |s| (s.recorded_share, s.recorded.usage)))?;
+        writeln!(out, "{}", line("replayed", |s| (s.replayed_share, s.replayed.usage)))?;
+    }
+    Ok(())
+}

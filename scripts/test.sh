@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs everything that must hold before a change is whole. Fast things first.
+# What a check needs and the machine lacks is installed where that is possible, and else the check
+# is skipped by name; a skipped check is listed again at the end.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+skipped=()
+
+step() {
+    printf '\n== %s\n' "$*"
+}
+
+skip() {
+    printf 'SKIPPED: %s\n' "$*"
+    skipped+=("$*")
+}
+
+# The no-panic proof links C-like objects; everything else is Rust.
+if ! command -v cc >/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        step 'installing a linker (gcc, libc6-dev)'
+        apt-get update -qq && apt-get install -y -qq gcc libc6-dev
+    else
+        echo 'cc is missing: install gcc and libc6-dev' >&2
+        exit 1
+    fi
+fi
+
+step 'formatting'
+if cargo fmt --version >/dev/null 2>&1; then
+    cargo fmt --all --check
+else
+    skip 'formatting: rustfmt is not installed (rustup component add rustfmt)'
+fi
+
+step 'licence lines'
+missing=$(git ls-files '*.rs' '*.sh' '*.toml' | grep -v '^Cargo.lock$' \
+    | xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' || true)
+if [ -n "$missing" ]; then
+    printf 'without an SPDX line:\n%s\n' "$missing" >&2
+    exit 1
+fi
+
+step 'clippy'
+if cargo clippy --version >/dev/null 2>&1; then
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+else
+    skip 'clippy: not installed (rustup component add clippy)'
+fi
+
+step 'tests and doc tests'
+cargo test --workspace --locked
+
+step 'documentation'
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+
+step 'licences, bans and sources of dependencies'
+if ! command -v cargo-deny >/dev/null; then
+    cargo install cargo-deny --locked --quiet || true
+fi
+if command -v cargo-deny >/dev/null; then
+    cargo deny --log-level error check licenses bans sources
+else
+    skip 'cargo deny: it could not be installed'
+fi
+
+if [ ${#skipped[@]} -gt 0 ]; then
+    printf '\nSkipped:\n'
+    printf '  %s\n' "${skipped[@]}"
+fi
+printf '\nAll checks that ran have passed.\n'
