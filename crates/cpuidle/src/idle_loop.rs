@@ -116,6 +116,12 @@ impl<G: Governor> IdleLoop<G> {
         &self.statistics
     }
 
+    /// The governor, to explain its decisions.
+    #[must_use]
+    pub fn governor(&self) -> &G {
+        &self.governor
+    }
+
     /// The idle states.
     #[must_use]
     pub fn states(&self) -> &IdleStates {

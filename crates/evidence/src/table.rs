@@ -8,10 +8,15 @@ pub const WIDTH: usize = 100;
 /// Three tables: what was decided, where the time went, and what the bench adds.
 #[must_use]
 pub fn plain_text(outcomes: &[Outcome]) -> String {
-    let mut blocks = vec![decisions(outcomes)];
-    blocks.extend(states(outcomes));
-    blocks.push(replay(outcomes));
-    blocks.join("\n")
+    let states = states(outcomes).join("\n");
+    format!(
+        "Idle decisions, replayed\n\n{}\n\
+         Usage of each state, time in it, and its share of idle time\n\n{states}\n\
+         Ticks in idle, cost of deciding, added latency, and idle time beside the clairvoyant \
+         choice\n\n{}",
+        decisions(outcomes),
+        replay(outcomes)
+    )
 }
 
 /// The row that kernel developers post.

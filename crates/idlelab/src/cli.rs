@@ -57,6 +57,7 @@ Examples:
                                               with the states of a pasted counter dump:
                                               grep -r . /sys/devices/system/cpu/cpu*/cpuidle
   idlelab replay trace.txt --states /         with the states of this machine
+  idlelab replay --states i7-2600k            what if the machine had those states
   idlelab replay --governors teo,menu,state:1 --format json
 
 What is printed:
@@ -148,10 +149,13 @@ pub(crate) struct Decide {
 /// The machine that is replayed on.
 #[derive(Args)]
 pub(crate) struct Machine {
-    /// Idle states: a built-in platform (see `idlelab platforms`), a TOML file, a pasted counter
-    /// dump, or the root of a /sys tree
+    /// The machine to replay on: a built-in platform (see `idlelab platforms`), a TOML file, a
+    /// pasted counter dump, or the root of a /sys tree [default: the recorded machine]
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) states: Option<String>,
+    /// The recorded machine, if the recording has no idle-state table and --states is another
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) recorded_states: Option<String>,
     /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells
     #[arg(long, value_name = "N", value_parser = tick_rate)]
     pub(crate) hz: Option<TickRate>,

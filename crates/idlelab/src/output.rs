@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Standard output, buffered.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Result;
+use idlelab_recording::{Note, NoteKind};
 use serde::Serialize;
 
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
@@ -27,6 +29,21 @@ pub(crate) fn csv<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<()>
     }
     writer.flush()?;
     Ok(())
+}
+
+/// A line for each kind of note, all CPUs together.
+pub(crate) fn summarise(notes: &[Note]) -> Vec<String> {
+    let mut kinds: BTreeMap<NoteKind, (u64, Vec<String>)> = BTreeMap::new();
+    for note in notes {
+        let (count, cpus) = kinds.entry(note.kind).or_default();
+        *count += note.count;
+        cpus.extend(note.cpu.map(|cpu| cpu.to_string()));
+    }
+    let line = |(kind, (count, cpus)): (NoteKind, (u64, Vec<String>))| {
+        let of = if cpus.is_empty() { String::new() } else { format!(" ({})", cpus.join(" ")) };
+        format!("{count} {kind}{of}")
+    };
+    kinds.into_iter().map(line).collect()
 }
 
 /// Takes the system's error out, so that a closed pipe is seen as one.

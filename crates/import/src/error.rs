@@ -10,7 +10,7 @@ use crate::Format;
 #[non_exhaustive]
 pub enum ImportError {
     /// The file could not be opened or read.
-    #[error("{name}: cannot be read: {source}")]
+    #[error("{name}: cannot be read")]
     Io {
         /// The file.
         name: String,

@@ -39,23 +39,28 @@ pub enum NoteKind {
     CutFile,
 }
 
+impl fmt::Display for NoteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LostEvents => "events lost by the tracer; idle periods there are left out",
+            Self::IdleAtStart => "idle when the recording began, that period left out",
+            Self::IdleAtEnd => "idle when the recording ended, that period left out",
+            Self::EntryWithoutExit => "entries into idle without an exit, left out",
+            Self::ExitWithoutEntry => "exits from idle without an entry, left out",
+            Self::OutOfOrder => "events earlier than the one before them",
+            Self::UnknownLine => "lines that are no events, skipped",
+            Self::IncompleteEvent => "events without a field that they need, skipped",
+            Self::StateOutOfRange => "idle states beyond the ten that a table holds, skipped",
+            Self::CutFile => "line cut by the end of the file, skipped",
+        })
+    }
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(cpu) = self.cpu {
             write!(f, "{cpu}: ")?;
         }
-        let what = match self.kind {
-            NoteKind::LostEvents => "events lost by the tracer; the idle period is left out",
-            NoteKind::IdleAtStart => "idle when the recording began; that period is left out",
-            NoteKind::IdleAtEnd => "idle when the recording ended; that period is left out",
-            NoteKind::EntryWithoutExit => "entries into idle without an exit, left out",
-            NoteKind::ExitWithoutEntry => "exits from idle without an entry, left out",
-            NoteKind::OutOfOrder => "events earlier than the one before them",
-            NoteKind::UnknownLine => "lines that are no events, skipped",
-            NoteKind::IncompleteEvent => "events without a field that they need, skipped",
-            NoteKind::StateOutOfRange => "idle states beyond the ten that a table holds, skipped",
-            NoteKind::CutFile => "the last line is cut, skipped",
-        };
-        write!(f, "{} {what}", self.count)
+        write!(f, "{} {}", self.count, self.kind)
     }
 }

@@ -56,11 +56,13 @@ impl Prepared {
         }
         sums
     }
+}
 
+impl FreeRun {
     /// Holds an outcome, of the recorded governor or a prediction of another one from elsewhere,
     /// against states that were recorded.
     #[must_use]
-    pub fn free_run(recorded: &[StateOutcome], replayed: &Outcome) -> FreeRun {
+    pub fn new(recorded: &[StateOutcome], replayed: &Outcome) -> Self {
         let share = |time: u64, all: u64| 100.0 * time as f64 / all.max(1) as f64;
         let recorded_ns = recorded.iter().map(|state| state.time_ns).sum();
         let replayed_ns = replayed.idle_ns();
@@ -79,7 +81,7 @@ impl Prepared {
             .iter()
             .map(|state| (state.recorded_share - state.replayed_share).abs())
             .fold(0.0, f64::max);
-        FreeRun { states, worst_share_error }
+        Self { states, worst_share_error }
     }
 }
 

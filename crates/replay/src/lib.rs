@@ -33,7 +33,7 @@ use idlelab_governors::catalog::GovernorName;
 use idlelab_outcome::{Assumption, Bench, CpuOutcome, Outcome};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
-use idlelab_states::{CpuId, IdleStates, Nanoseconds, TickRate};
+use idlelab_states::{CpuId, IdleStates, Nanoseconds, PerState, TickRate};
 use rayon::prelude::*;
 
 pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
@@ -62,6 +62,8 @@ pub(crate) struct PreparedCpu {
     pub(crate) phase: Nanoseconds,
     pub(crate) gaps: Gaps,
     pub(crate) overheads: Overheads,
+    /// From an event to the exit of each state.
+    pub(crate) latency: PerState<Nanoseconds>,
     pub(crate) power: Option<energy::Power>,
     pub(crate) recorded: idlelab_cpuidle::Statistics,
 }
@@ -69,36 +71,43 @@ pub(crate) struct PreparedCpu {
 impl Prepared {
     /// Takes ticks and poll timeouts out of a recording, and measures its overheads.
     ///
-    /// `platform` gives each CPU its idle states, and the tick rate unless the recording shows it
-    /// or `rate` gives it.
+    /// `recorded` is the recorded machine, and `other` the one to replay on if it is not that. The
+    /// tick rate is `rate`, else what the recording shows, else the machine's.
     ///
     /// # Errors
     ///
-    /// A recorded CPU without idle states in the platform, a recorded state beyond its CPU's table
-    /// while the table is the recorded machine's own, or no tick rate from anywhere.
+    /// A recorded CPU without idle states in a platform, or no tick rate from anywhere.
     pub fn new(
         recording: &Recording,
-        platform: &Platform,
+        recorded: &Platform,
+        other: Option<&Platform>,
         rate: Option<TickRate>,
         latency: ExitLatency,
     ) -> Result<Self, ReplayError> {
+        let platform = other.unwrap_or(recorded);
         let rate =
             rate.or(recording.tick_rate).or(platform.tick_rate).ok_or(ReplayError::NoTickRate)?;
         let cpus = recording
             .cpus
             .par_iter()
             .map(|cpu| {
-                let states = *platform
-                    .states_of(cpu.cpu)
-                    .ok_or_else(|| ReplayError::no_states(cpu.cpu, &platform.name))?;
-                let overheads = Overheads::measure(cpu, &states, latency);
-                let gaps = Gaps::new(cpu, &overheads);
+                let recorded_states = states_of(recorded, cpu.cpu)?;
+                let states = states_of(platform, cpu.cpu)?;
+                let overheads = Overheads::measure(cpu, &recorded_states);
                 Ok(PreparedCpu {
                     cpu: cpu.cpu,
                     states,
                     phase: cpu.tick_phase.unwrap_or_default(),
-                    recorded: free_run::recorded(cpu, &states),
-                    gaps,
+                    recorded: free_run::recorded(cpu, &recorded_states),
+                    gaps: Gaps::new(cpu, &overheads),
+                    latency: match (latency, other) {
+                        (ExitLatency::None, _) => PerState::default(),
+                        (ExitLatency::Table, _) => overhead::of_table(&states),
+                        (ExitLatency::Observed, None) => overheads.recorded_latency,
+                        (ExitLatency::Observed, Some(other)) => {
+                            overhead::of_description(other, cpu.cpu, &states)
+                        }
+                    },
                     overheads,
                     power: energy::Power::of(platform, cpu.cpu, &states),
                 })
@@ -175,4 +184,9 @@ impl Prepared {
 
 fn cpus_joules(outcome: &Outcome) -> Option<f64> {
     outcome.per_cpu.iter().map(|cpu| cpu.modelled_joules).sum()
+}
+
+fn states_of(platform: &Platform, cpu: CpuId) -> Result<IdleStates, ReplayError> {
+    let states = platform.states_of(cpu);
+    states.copied().ok_or_else(|| ReplayError::no_states(cpu, &platform.name))
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What a recording says of the time that the kernel itself takes.
 
+use idlelab_platform::Platform;
 use idlelab_recording::{CpuRecording, Decision, Period, WakeCauses, WhatFollowed};
-use idlelab_states::{IdleStates, Nanoseconds, PerState};
+use idlelab_states::{CpuId, IdleStates, Nanoseconds, PerState};
 
 /// Fewer samples than this say nothing of an exit latency.
 const ENOUGH_SAMPLES: usize = 8;
@@ -10,8 +11,9 @@ const ENOUGH_SAMPLES: usize = 8;
 /// Which exit latency a replay gives to idle states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExitLatency {
-    /// Estimated for each state from the recorded periods that a timer ended. A state without
-    /// enough of them gets that of the next shallower one that has.
+    /// On the recorded machine, estimated for each state from the recorded periods that a timer
+    /// ended; a state without enough of them gets that of the next shallower one that has. On
+    /// another machine, what its description says was seen, else the worst case of its table.
     #[default]
     Observed,
     /// The worst case of the idle-state table.
@@ -49,16 +51,14 @@ pub struct Overheads {
     /// From a state's exit after a tick until the loop turns interrupts off to select again. An
     /// event that comes before is handled as part of the same wakeup.
     pub(crate) turnaround: Nanoseconds,
-    /// From an event to the state's exit, as recorded.
+    /// From an event to the state's exit.
     pub(crate) recorded_latency: PerState<Nanoseconds>,
-    /// From an event to the state's exit, as replayed.
-    pub(crate) latency: PerState<Nanoseconds>,
 }
 
 impl Overheads {
-    /// Takes the medians of a CPU's recording.
+    /// Takes the medians of a CPU's recording; `states` are those of the recorded machine.
     #[must_use]
-    pub fn measure(cpu: &CpuRecording, states: &IdleStates, latency: ExitLatency) -> Self {
+    pub fn measure(cpu: &CpuRecording, states: &IdleStates) -> Self {
         let mut entries: [Vec<Nanoseconds>; Round::KINDS] = Default::default();
         let mut all_entries = Vec::new();
         let mut handlers = Vec::new();
@@ -93,11 +93,6 @@ impl Overheads {
             tick_handler,
             turnaround: median(&mut turnarounds).unwrap_or(tick_handler),
             recorded_latency,
-            latency: match latency {
-                ExitLatency::Observed => recorded_latency,
-                ExitLatency::Table => table(states),
-                ExitLatency::None => PerState::default(),
-            },
         }
     }
 
@@ -167,10 +162,28 @@ fn observed(states: &IdleStates, mut samples: PerState<Vec<Nanoseconds>>) -> Per
     latencies
 }
 
-fn table(states: &IdleStates) -> PerState<Nanoseconds> {
+/// The worst cases that a table states.
+pub(crate) fn of_table(states: &IdleStates) -> PerState<Nanoseconds> {
     let mut latencies = PerState::default();
     for state in states.indices() {
         latencies[state] = states[state].exit_latency;
+    }
+    latencies
+}
+
+/// What a machine's description says was seen, else the worst cases of its table.
+pub(crate) fn of_description(
+    platform: &Platform,
+    cpu: CpuId,
+    states: &IdleStates,
+) -> PerState<Nanoseconds> {
+    let mut latencies = of_table(states);
+    let table = platform.table_of(cpu).and_then(|table| platform.tables().get(table));
+    for state in states.indices() {
+        let observed = table.and_then(|table| table.observed[state].as_ref());
+        if let Some(typical) = observed.and_then(|observed| observed.typical.as_ref()) {
+            latencies[state] = typical.value;
+        }
     }
     latencies
 }

@@ -97,7 +97,13 @@ impl<G: Governor> Replay<'_, G> {
                 steps = rest;
             }
             let Some(step) = steps.first() else { return number + 1 };
-            let mut world = World { step, gap, assumption: self.assumption };
+            let unasked = Round { first, asked: false, stopped_tick: false };
+            let mut world = World {
+                step,
+                gap,
+                assumption: self.assumption,
+                usual_entry: self.cpu.overheads.entry(unasked),
+            };
             let entry = self.idle.select(&mut world);
             let round = Round { first, asked: entry.asked, stopped_tick: entry.stopped_tick };
             // Where the recorded governor was in the same kind of round, the time it really took
@@ -131,7 +137,7 @@ impl<G: Governor> Replay<'_, G> {
     ) -> bool {
         let tick_due = entry.tick_due.unwrap_or(Nanoseconds::MAX);
         let woken = gap.end.min(tick_due).max(entered);
-        let exit = woken + self.cpu.overheads.latency[entry.state];
+        let exit = woken + self.cpu.latency[entry.state];
         let ended = gap.end <= exit + self.cpu.overheads.turnaround;
         let tick_fired = tick_due <= exit || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let end =
@@ -173,7 +179,7 @@ impl<G: Governor> Replay<'_, G> {
         }
         let resched = reached.ends_with == GapEnd::Task && reached.end <= deadline;
         let exit = if resched {
-            reached.end.max(entered) + self.cpu.overheads.latency[entry.state]
+            reached.end.max(entered) + self.cpu.latency[entry.state]
         } else {
             deadline
         };
@@ -233,7 +239,7 @@ impl<G: Governor> Replay<'_, G> {
     fn outcome(&self) -> CpuOutcome {
         let statistics = self.idle.statistics();
         let counts = self.cpu.states.indices().map(|state| {
-            (self.cpu.overheads.latency[state].get().max(0).cast_unsigned(), self.wakeups[state])
+            (self.cpu.latency[state].get().max(0).cast_unsigned(), self.wakeups[state])
         });
         CpuOutcome {
             cpu: self.cpu.cpu.0,
@@ -256,6 +262,8 @@ struct World<'a> {
     step: &'a Step,
     gap: &'a Gap,
     assumption: Option<Assumption>,
+    /// How long the kernel usually takes to enter a state in this round.
+    usual_entry: Nanoseconds,
 }
 
 impl Environment for World<'_> {
@@ -284,6 +292,7 @@ impl Environment for World<'_> {
     }
 
     fn wakeup(&mut self) -> Option<Nanoseconds> {
-        Some(self.gap.end)
+        // What counts is the time in the state.
+        Some(self.gap.end - self.usual_entry)
     }
 }

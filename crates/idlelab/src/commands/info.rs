@@ -172,9 +172,10 @@ fn text(recording: &Recording, summary: &Summary) -> Result<()> {
             entries.join("/")
         )?;
     }
-    if !summary.notes.is_empty() {
+    let notes = output::summarise(&recording.notes);
+    if !notes.is_empty() {
         writeln!(out, "\nNotes")?;
-        for note in &summary.notes {
+        for note in notes {
             writeln!(out, "  {note}")?;
         }
     }

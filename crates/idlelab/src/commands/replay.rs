@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::{Result, anyhow};
 use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_outcome::{Assumption, Outcome};
+use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
     AccountingCheck, Divergence, FreeRun, Prepared, check_accounting, check_decisions,
@@ -20,6 +21,7 @@ use crate::{Trust, input, output};
 struct Report {
     recording: String,
     fidelity: u8,
+    recorded_platform: String,
     platform: String,
     tick_hz: u32,
     self_check: SelfCheck,
@@ -52,37 +54,32 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
     let recording = input::recording(arguments.recording.as_deref())?;
-    let given = match (&arguments.machine.states, &arguments.recording) {
-        (Some(given), _) => given,
-        (None, None) => input::BUILT_IN_PLATFORM,
-        (None, Some(path)) => {
-            return Err(anyhow!(
-                "{}: ftrace text has no idle-state table; give the recorded machine's with \
-                 --states (a built-in platform, a TOML file, a counter dump, or the root of a \
-                 /sys tree)",
-                path.display()
-            ));
-        }
-    };
-    let platform = input::platform(given)?;
-    let prepared =
-        Prepared::new(&recording, &platform, arguments.machine.hz, arguments.latency.into())?;
+    let (recorded, other) = machines(arguments)?;
+    let machine = &arguments.machine;
+    let latency = arguments.latency.into();
+    let as_recorded = Prepared::new(&recording, &recorded, None, machine.hz, latency)?;
     let governor = recorded_governor(arguments, &recording);
     let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
         Some(governor) => {
-            Some(check_decisions(&recording, &platform, prepared.tick_rate(), governor)?)
+            Some(check_decisions(&recording, &recorded, as_recorded.tick_rate(), governor)?)
         }
         None => None,
     };
     let free_run = governor.and_then(|governor| {
         // Bounds are no prediction to hold against what was recorded.
-        let [replayed] = &prepared.run(governor)[..] else { return None };
-        Some(Prepared::free_run(&prepared.recorded_states(), replayed))
+        let [replayed] = &as_recorded.run(governor)[..] else { return None };
+        Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
+    let accounting = check_accounting(&recording, &recorded)?;
+    let prepared = match &other {
+        Some(other) => Prepared::new(&recording, &recorded, Some(other), machine.hz, latency)?,
+        None => as_recorded,
+    };
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
-        platform: platform.name.clone(),
+        recorded_platform: recorded.name.clone(),
+        platform: other.as_ref().unwrap_or(&recorded).name.clone(),
         tick_hz: prepared.tick_rate().hertz(),
         self_check: SelfCheck {
             governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
@@ -90,7 +87,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             reproduced: decisions.as_ref().map(|check| check.reproduced),
             constant_guess: decisions.as_ref().map(|check| check.constant_guess),
             first_divergence: decisions.and_then(|check| check.first_divergence),
-            accounting: check_accounting(&recording, &platform)?,
+            accounting,
             free_run,
         },
         notes: recording.notes.iter().map(ToString::to_string).collect(),
@@ -103,6 +100,25 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         Format::Text => text(&report, &recording)?,
     }
     Ok(trust)
+}
+
+/// The recorded machine, and the one to replay on if it is another.
+fn machines(arguments: &Replay) -> Result<(Platform, Option<Platform>)> {
+    let wanted = arguments.machine.states.as_deref();
+    let recorded = match (arguments.machine.recorded_states.as_deref(), &arguments.recording) {
+        (Some(given), _) => given,
+        (None, None) => input::BUILT_IN_PLATFORM,
+        (None, Some(path)) => wanted.ok_or_else(|| {
+            anyhow!(
+                "{}: ftrace text has no idle-state table; give the recorded machine's with \
+                 --states (a built-in platform, a TOML file, a counter dump, or the root of a \
+                 /sys tree)",
+                path.display()
+            )
+        })?,
+    };
+    let other = wanted.filter(|wanted| *wanted != recorded).map(input::platform).transpose()?;
+    Ok((input::platform(recorded)?, other))
 }
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does
@@ -184,8 +200,11 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
         recording.fidelity
     )?;
     writeln!(out, "platform    {}, {} Hz", report.platform, report.tick_hz)?;
+    if report.platform != report.recorded_platform {
+        writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
+    }
     self_check(&mut out, &report.self_check)?;
-    for note in &report.notes {
+    for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
     if recording.fidelity < Fidelity::Timers {
@@ -195,10 +214,7 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
              replayed twice,\n            once as if every wakeup were a timer, once as if none were"
         )?;
     }
-    writeln!(
-        out,
-        "\nReplayed: idle decisions at the recorded wakeups; usage, time and share by state\n"
-    )?;
+    writeln!(out)?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
     out.flush()?;
     Ok(())
@@ -260,19 +276,22 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
             "            free run: shares of idle time within {:.2} points of the recorded ones",
             free_run.worst_share_error
         )?;
-        let line = |label: &str, share: fn(&idlelab_replay::FreeRunState) -> (f64, u64)| {
-            let states: Vec<String> = free_run
-                .states
-                .iter()
-                .map(|state| {
-                    let (share, usage) = share(state);
-                    format!("{} {share:.2}% {usage}", state.name)
-                })
-                .collect();
-            format!("              {label}  {}", states.join("  "))
-        };
-        writeln!(out, "{}", line("recorded", |s| (s.recorded_share, s.recorded.usage)))?;
-        writeln!(out, "{}", line("replayed", |s| (s.replayed_share, s.replayed.usage)))?;
+        writeln!(
+            out,
+            "              {:<15}  {:>20}  {:>20}",
+            "state", "recorded usage time%", "replayed usage time%"
+        )?;
+        for state in &free_run.states {
+            writeln!(
+                out,
+                "              {:<15}  {:>14}{:>6.2}  {:>14}{:>6.2}",
+                state.name,
+                state.recorded.usage,
+                state.recorded_share,
+                state.replayed.usage,
+                state.replayed_share
+            )?;
+        }
     }
     Ok(())
 }

@@ -172,7 +172,7 @@ fn timer_start(arguments: &[u8]) -> Option<Kind<'_>> {
         cpu: integer(arguments, b" cpu=").and_then(|cpu| u32::try_from(cpu).ok()),
         // The wheel is coarse: a timer fires with its bucket, later than asked.
         due: integer(arguments, b" bucket_expiry=").unwrap_or(expires),
-        now: integer(arguments, b"[timeout=").map(|timeout| expires - timeout),
+        now: integer(arguments, b"[timeout=").and_then(|timeout| expires.checked_sub(timeout)),
     })
 }
 

@@ -53,7 +53,7 @@ impl TickTimer {
     /// The tick's timer was programmed.
     pub(super) fn programmed(&mut self, cpu: u32, due: i64) {
         if let Some(last) = self.last_due.insert(cpu, due) {
-            let step = due - last;
+            let step = due.saturating_sub(last);
             if step > 0 && self.shortest.is_none_or(|shortest| step < shortest) {
                 self.shortest = Some(step);
                 self.periodic_due.clear();

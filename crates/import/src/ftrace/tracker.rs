@@ -189,7 +189,7 @@ impl Tracker {
     /// The tracer lost events of a CPU: what it was in the midst of is unknown.
     pub(super) fn lost(&mut self, cpu: u32, events: u64) {
         let cpu = self.cpus.entry(cpu).or_default();
-        cpu.events_lost += events;
+        cpu.events_lost = cpu.events_lost.saturating_add(events);
         cpu.lost_since_period = true;
         if let State::Ended(open) = core::mem::take(&mut cpu.state) {
             cpu.keep(open, WhatFollowed::Unknown);
@@ -542,9 +542,9 @@ impl SleepLength {
             let (rate, phase) = ticks.filter(|_| period.tick == Some(Tick::Running))?;
             let tick = rate.tick().get();
             // The boundary nearest to where the tick was said to be.
-            let said = (start + self.delta_tick).get() - phase.get();
-            let boundary = (said + tick / 2).div_euclid(tick) * tick + phase.get();
-            Some(Nanoseconds::new(boundary) - self.delta_tick).filter(near)
+            let said = (start + self.delta_tick - phase + Nanoseconds::new(tick / 2)).get();
+            let boundary = Nanoseconds::new(said) - Nanoseconds::new(said.rem_euclid(tick)) + phase;
+            Some(boundary - self.delta_tick).filter(near)
         };
         by_timer.or_else(by_tick).or(Some(start))
     }
