@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-use idlelab_governors::{Device, Foresight, Governor, Kernel, Selection, SleepLength, TickRequest};
+use idlelab_governors::{
+    Device, Foresight, Governor, Kernel, NO_LATENCY_LIMIT, Selection, SleepLength, TickRequest,
+};
 use idlelab_states::{Availability, IdleStates, Nanoseconds, StateIndex, Tick, TickRate};
 
 use crate::accounting::Statistics;
 use crate::poll::poll_limit;
 use crate::tick::TickDevice;
-
-/// The default latency limit: 2000 s (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
-const NO_LATENCY_LIMIT: Nanoseconds = Nanoseconds::new(2_000_000_000_000);
 
 /// What the idle loop asks of the world.
 pub trait Environment {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The idle loop by hand: what the kernel's rules give for a few microseconds worked out on paper.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up fails")]
+
 use idlelab_cpuidle::{Environment, IdleLoop, Left};
 use idlelab_governors::{Device, Governor, Kernel, Metric, Selection, SleepLength, TickRequest};
 use idlelab_states::{

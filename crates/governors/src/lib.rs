@@ -62,6 +62,10 @@ pub trait Governor {
     fn explain(&self, metrics: &mut dyn FnMut(Metric));
 }
 
+/// The exit latency that PM QoS allows where nobody asks for less: 2000 s
+/// (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
+pub const NO_LATENCY_LIMIT: Nanoseconds = Nanoseconds::new(2_000_000_000_000);
+
 /// Everything a governor asks of the kernel.
 pub trait Kernel {
     /// The time to the next timer (`tick_nohz_get_sleep_length`). Costly on real hardware.

@@ -32,7 +32,7 @@
 
 use idlelab_states::{IdleStates, Nanoseconds};
 
-use crate::{Device, Foresight, Governor, Kernel, Selection, SleepLength, Tick};
+use crate::{Device, Foresight, Governor, Kernel, NO_LATENCY_LIMIT, Selection, SleepLength, Tick};
 
 /// What became of a selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,16 +74,13 @@ pub struct StepInputs {
 }
 
 impl StepInputs {
-    /// The kernel's latency limit if nobody asks for one: 2000 s.
-    pub const NO_LATENCY_LIMIT: Nanoseconds = Nanoseconds::new(2_000_000_000_000);
-
     /// A step of this measured length and nothing remarkable: no latency limit, the tick running
     /// and not heard of, and a timer that is due now.
     #[must_use]
     pub const fn of_residency(residency: Nanoseconds) -> Self {
         Self {
             sleep_length: SleepLength { sleep: Nanoseconds::ZERO, delta_tick: Nanoseconds::ZERO },
-            latency_limit: Self::NO_LATENCY_LIMIT,
+            latency_limit: NO_LATENCY_LIMIT,
             tick: Tick::Running,
             io_waiters: 0,
             utilisation: 0,

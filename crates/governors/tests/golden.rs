@@ -55,7 +55,7 @@ fn generate(tick_length: Nanoseconds) -> impl Iterator<Item = StepInputs> {
                 1 => ns(5_000),
                 2 => ns(50_000),
                 3 => ns(150_000),
-                _ => StepInputs::NO_LATENCY_LIMIT,
+                _ => idlelab_governors::NO_LATENCY_LIMIT,
             },
             tick: if (a >> 8).is_multiple_of(8) { Tick::Stopped } else { Tick::Running },
             got_tick: (c >> 32).is_multiple_of(5),

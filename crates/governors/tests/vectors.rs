@@ -75,7 +75,7 @@ fn inputs(row: &HashMap<&str, i64>) -> StepInputs {
             sleep: ns(value("sleep_ns").unwrap_or(0)),
             delta_tick: ns(value("tick_ns").unwrap_or(0)),
         },
-        latency_limit: value("latency_ns").map_or(StepInputs::NO_LATENCY_LIMIT, ns),
+        latency_limit: value("latency_ns").map_or(idlelab_governors::NO_LATENCY_LIMIT, ns),
         tick: if set("tick_stopped") { Tick::Stopped } else { Tick::Running },
         io_waiters: count("iowaiters"),
         utilisation: count("util"),

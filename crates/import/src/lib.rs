@@ -17,8 +17,10 @@
 //! ```
 
 mod error;
+mod event;
 mod format;
 mod ftrace;
+mod tracker;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use idlelab_import::{ImportError, open, read};
 use idlelab_recording::{Fidelity, NoteKind, WakeCauses, WhatFollowed};
-use idlelab_states::{CpuId, Nanoseconds};
+use idlelab_states::{CpuId, Nanoseconds, TickRate};
 
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../recordings").join(name)
@@ -20,7 +20,7 @@ fn nothing_of_a_recording_is_lost() {
         let recording = open(&path(name)).unwrap();
         assert_eq!(recording.fidelity, Fidelity::Inputs);
         assert_eq!(recording.governor.as_deref(), Some(governor));
-        assert_eq!(recording.tick_rate.map(|rate| rate.hertz()), Some(250));
+        assert_eq!(recording.tick_rate.map(TickRate::hertz), Some(250));
         assert_eq!(recording.cpus.iter().map(|cpu| cpu.cpu.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(recording.complete_decisions(), complete);
         assert!(recording.cpus.iter().all(|cpu| cpu.tick_phase == Some(Nanoseconds::ZERO)));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use idlelab_governors::catalog::GovernorName;
-use idlelab_governors::{Device, Governor, Kernel, SleepLength, TickRequest};
+use idlelab_governors::{Device, Governor, Kernel, NO_LATENCY_LIMIT, SleepLength, TickRequest};
 use idlelab_platform::Platform;
 use idlelab_recording::{CpuRecording, Decision, Recording};
 use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick, TickRate};
@@ -136,9 +136,6 @@ struct Recorded<'a> {
     device: &'a mut Device,
     asked: bool,
 }
-
-/// What an unlimited CPU is told: the kernel's default, 2000 s.
-const NO_LATENCY_LIMIT: Nanoseconds = Nanoseconds::new(2_000_000_000_000);
 
 impl Kernel for Recorded<'_> {
     fn sleep_length(&mut self) -> SleepLength {

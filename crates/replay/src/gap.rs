@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What is left of a recording when the recorded governor's ticks and poll timeouts are out.
 
+use idlelab_governors::NO_LATENCY_LIMIT;
 use idlelab_recording::{CpuRecording, Period, WakeCauses, WhatFollowed};
 use idlelab_states::Nanoseconds;
 
@@ -63,9 +64,6 @@ struct Known {
     step: Step,
     stoppable: Option<bool>,
 }
-
-/// No latency limit recorded: the kernel's default, 2000 s.
-const NO_LATENCY_LIMIT: Nanoseconds = Nanoseconds::new(2_000_000_000_000);
 
 impl Gaps {
     /// The gaps of a CPU's periods. Where the governor's inputs are recorded, they begin with its

@@ -3,6 +3,8 @@
 //! was counted in the recordings by other means: `grep -c` of the text, and the kernel's own
 //! `cpu_idle_miss` events.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up fails")]
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 

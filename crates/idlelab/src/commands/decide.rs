@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use csv::{ReaderBuilder, StringRecord};
 use idlelab_governors::steps::{Entry, StepDriver, StepInputs};
-use idlelab_governors::{SleepLength, TickRequest};
+use idlelab_governors::{NO_LATENCY_LIMIT, SleepLength, TickRequest};
 use idlelab_states::{Availability, IdleState, IdleStates, Nanoseconds, StateKind, Tick};
 
 use crate::cli::Decide;
@@ -81,7 +81,7 @@ fn inputs(row: &Row<'_>) -> Result<StepInputs> {
             sleep: time("sleep_ns")?.unwrap_or_default(),
             delta_tick: time("tick_ns")?.unwrap_or_default(),
         },
-        latency_limit: time("latency_ns")?.unwrap_or(StepInputs::NO_LATENCY_LIMIT),
+        latency_limit: time("latency_ns")?.unwrap_or(NO_LATENCY_LIMIT),
         tick: if row.flag("tick_stopped")? { Tick::Stopped } else { Tick::Running },
         io_waiters: number("iowaiters")?,
         utilisation: number("util")?,

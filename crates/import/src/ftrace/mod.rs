@@ -5,18 +5,16 @@
 //!  bytes ──line──▶ who, where, when, what ──event──▶ fields ──tracker──▶ idle periods per CPU
 //! ```
 
-mod event;
+mod fields;
 mod line;
-mod timers;
-mod tracker;
 
 use std::io::BufRead;
 
 use idlelab_recording::{Note, NoteKind, Recording};
 
 use crate::ImportError;
+use crate::tracker::Tracker;
 use line::Line;
-use tracker::Tracker;
 
 /// The longest line that is kept. The kernel prints no more than a page per event.
 const LONGEST_LINE: usize = 1 << 16;
@@ -76,8 +74,8 @@ impl Reader {
                 if found.in_interrupt {
                     self.tracker.interrupt(found.cpu, found.time);
                 }
-                match event::parse(found.name, found.arguments) {
-                    Some(kind) => self.tracker.event(found.cpu, found.time, kind),
+                match fields::parse(found.name, found.arguments) {
+                    Some(event) => self.tracker.event(found.cpu, found.time, event),
                     None => self.incomplete_events += 1,
                 }
             }
@@ -96,7 +94,7 @@ impl Reader {
             return;
         }
         let whole = match line::parse(text) {
-            Line::Event(found) => event::parse(found.name, found.arguments).is_some(),
+            Line::Event(found) => fields::parse(found.name, found.arguments).is_some(),
             Line::Unknown => false,
             _ => true,
         };

@@ -5,8 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use idlelab_states::{Nanoseconds, TickRate};
 
-/// A timer's address as the trace prints it.
-type TimerId = Box<[u8]>;
+use crate::event::TimerId;
 
 /// The timers of one kind, by due time per CPU. A due time is in nanoseconds for high-resolution
 /// timers and in jiffies for the wheel.
@@ -18,17 +17,17 @@ pub(super) struct Pending {
 
 impl Pending {
     /// A timer was started on a CPU, perhaps anew.
-    pub(super) fn start(&mut self, timer: &[u8], cpu: u32, due: i64) {
+    pub(super) fn start(&mut self, timer: TimerId, cpu: u32, due: i64) {
         self.remove(timer);
-        self.armed.insert(timer.into(), (cpu, due));
-        self.by_due.entry(cpu).or_default().insert((due, timer.into()));
+        self.armed.insert(timer, (cpu, due));
+        self.by_due.entry(cpu).or_default().insert((due, timer));
     }
 
     /// A timer expired or was cancelled; says when it was due, if its start was seen.
-    pub(super) fn remove(&mut self, timer: &[u8]) -> Option<i64> {
-        let (id, (cpu, due)) = self.armed.remove_entry(timer)?;
+    pub(super) fn remove(&mut self, timer: TimerId) -> Option<i64> {
+        let (cpu, due) = self.armed.remove(&timer)?;
         if let Some(queue) = self.by_due.get_mut(&cpu) {
-            queue.remove(&(due, id));
+            queue.remove(&(due, timer));
         }
         Some(due)
     }
@@ -111,15 +110,16 @@ mod tests {
 
     #[test]
     fn the_earliest_timer_of_a_cpu_is_next() {
+        let (a, b, c) = (TimerId(1), TimerId(2), TimerId(3));
         let mut timers = Pending::default();
-        timers.start(b"a", 0, 30);
-        timers.start(b"b", 0, 20);
-        timers.start(b"c", 1, 10);
+        timers.start(a, 0, 30);
+        timers.start(b, 0, 20);
+        timers.start(c, 1, 10);
         assert_eq!(timers.next(0), Some(20));
-        timers.start(b"b", 1, 5);
+        timers.start(b, 1, 5);
         assert_eq!((timers.next(0), timers.next(1)), (Some(30), Some(5)));
-        assert_eq!(timers.remove(b"b"), Some(5));
-        assert_eq!(timers.remove(b"b"), None);
+        assert_eq!(timers.remove(b), Some(5));
+        assert_eq!(timers.remove(b), None);
         assert_eq!(timers.next(1), Some(10));
     }
 

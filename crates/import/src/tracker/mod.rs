@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! From events to idle periods.
+//!
+//! Per CPU a round of the idle loop is followed from the switch to the idle task (or the interrupt
+//! before) through entry and exit to what came next:
+//!
+//! ```text
+//!           ┌────────────── the loop goes round again ──────────────┐
+//!           ▼                                                       │
+//!  switch ─▶ round ── sel … selr ──▶ in a state ── exit ──▶ ended ──┴─ switch ─▶ (a task runs)
+//!            (inputs)                (causes of a            (causes, miss,
+//!                                     polling state)          reflection)
+//! ```
+
+mod cpu;
+mod settle;
+mod timers;
+
+use std::collections::BTreeMap;
+
+use idlelab_recording::{Fidelity, Note, NoteKind, Period, Recording, WakeCauses};
+use idlelab_states::{CpuId, Nanoseconds, StateIndex};
+
+use self::cpu::Cpu;
+use self::settle::SleepLength;
+use self::timers::{Jiffies, Pending, TickTimer};
+use crate::event::{Event, Purpose};
+
+/// Follows all CPUs of a trace.
+#[derive(Default)]
+pub(crate) struct Tracker {
+    cpus: BTreeMap<u32, Cpu>,
+    hrtimers: Pending,
+    wheel: Pending,
+    tick_timer: TickTimer,
+    jiffies: Jiffies,
+    seen: Seen,
+    governor: Option<String>,
+    first: Option<Nanoseconds>,
+    last: Nanoseconds,
+    out_of_order: u64,
+    states_out_of_range: u64,
+}
+
+/// Kinds of events that have been seen, by which the fidelity is known.
+#[derive(Default)]
+struct Seen {
+    inputs: bool,
+    causes: bool,
+    timers: bool,
+    misses: bool,
+    tick_stops: bool,
+}
+
+impl Tracker {
+    /// Takes the next event in the order of the file.
+    pub(crate) fn event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
+        self.first.get_or_insert(time);
+        self.last = self.last.max(time);
+        self.timer_event(cpu, time, event);
+        match event {
+            Event::Enter { cpu, state } => self.enter(cpu, time, state),
+            Event::Exit { cpu } => self.cpu(cpu, time).exit(time),
+            Event::Miss { cpu, miss } => {
+                self.seen.misses = true;
+                self.cpu(cpu, time).missed(miss);
+            }
+            Event::Switch { from_idle, to_idle } => {
+                self.seen.causes = true;
+                self.cpu(cpu, time).switch(time, from_idle, to_idle);
+            }
+            Event::Interrupt { purpose } => {
+                self.seen.causes = true;
+                let causes = match purpose {
+                    Purpose::Device => WakeCauses::INTERRUPT,
+                    Purpose::Timer | Purpose::Ipi => WakeCauses::NONE,
+                };
+                self.cpu(cpu, time).woken(time, causes, None);
+            }
+            Event::Ipi => {
+                self.seen.causes = true;
+                self.cpu(cpu, time).woken(time, WakeCauses::IPI, None);
+            }
+            Event::InterruptGoesOn => self.interrupt(cpu, time),
+            Event::TickStopped => {
+                self.seen.tick_stops = true;
+                self.cpu(cpu, time).tick_stopped();
+            }
+            Event::Select { governor } => {
+                let name = String::from_utf8_lossy(governor);
+                if self.governor.as_deref() != Some(&*name) {
+                    self.governor = Some(name.into_owned());
+                }
+                self.cpu(cpu, time).selecting();
+            }
+            Event::LatencyLimit { nanoseconds } => {
+                self.seen.inputs = true;
+                self.cpu(cpu, time).told_limit(Nanoseconds::new(nanoseconds));
+            }
+            Event::TickState { stopped } => self.cpu(cpu, time).told_tick(stopped),
+            Event::SleepLength { sleep, delta_tick } => {
+                self.cpu(cpu, time).told_sleep_length(SleepLength {
+                    sleep: Nanoseconds::new(sleep),
+                    delta_tick: Nanoseconds::new(delta_tick),
+                });
+            }
+            Event::Selected { state, stop_tick } => {
+                if let Some(state) = self.state(state) {
+                    self.cpu(cpu, time).selected(time, state, stop_tick);
+                }
+            }
+            Event::Reflect { state, residency, poll_time_limit } => {
+                if let Some(entered) = self.state(state) {
+                    let residency = Nanoseconds::new(residency);
+                    self.cpu(cpu, time).reflected(entered, residency, poll_time_limit);
+                }
+            }
+            Event::GotTick { fired } => self.cpu(cpu, time).got_tick(fired),
+            Event::HrtimerStart { .. }
+            | Event::HrtimerCancel { .. }
+            | Event::HrtimerExpire { .. }
+            | Event::TimerStart { .. }
+            | Event::TimerCancel { .. }
+            | Event::TimerExpire { .. }
+            | Event::Other => {}
+        }
+    }
+
+    /// Something was traced in interrupt context.
+    pub(crate) fn interrupt(&mut self, cpu: u32, time: Nanoseconds) {
+        self.cpu(cpu, time).woken(time, WakeCauses::NONE, None);
+    }
+
+    /// The tracer lost events of a CPU: what it was in the midst of is unknown.
+    pub(crate) fn lost(&mut self, cpu: u32, events: u64) {
+        self.cpus.entry(cpu).or_default().lost(events);
+    }
+
+    fn cpu(&mut self, cpu: u32, time: Nanoseconds) -> &mut Cpu {
+        let found = self.cpus.entry(cpu).or_default();
+        if !found.reached(time) {
+            self.out_of_order += 1;
+        }
+        found
+    }
+
+    /// The state of this number, if a table can hold it.
+    fn state(&mut self, number: u64) -> Option<StateIndex> {
+        let state = usize::try_from(number).ok().and_then(StateIndex::new);
+        self.states_out_of_range += u64::from(state.is_none());
+        state
+    }
+
+    fn timer_event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
+        let (causes, due) = match event {
+            Event::HrtimerStart { timer, is_tick, expires } => {
+                self.seen.timers = true;
+                if is_tick {
+                    self.tick_timer.programmed(cpu, expires);
+                } else {
+                    self.hrtimers.start(timer, cpu, expires);
+                }
+                return;
+            }
+            Event::HrtimerCancel { timer } => {
+                self.hrtimers.remove(timer);
+                return;
+            }
+            Event::TimerStart { timer, cpu: wheel_cpu, due, now } => {
+                if let Some(now) = now {
+                    self.jiffies.seen(time, now);
+                }
+                self.wheel.start(timer, wheel_cpu.unwrap_or(cpu), due);
+                return;
+            }
+            Event::TimerCancel { timer } => {
+                self.wheel.remove(timer);
+                return;
+            }
+            Event::HrtimerExpire { is_tick: true, .. } => (WakeCauses::TICK, None),
+            Event::HrtimerExpire { timer, is_tick: false } => {
+                (WakeCauses::HRTIMER, self.hrtimers.remove(timer).map(Nanoseconds::new))
+            }
+            Event::TimerExpire { timer } => {
+                self.wheel.remove(timer);
+                (WakeCauses::WHEEL_TIMER, None)
+            }
+            _ => return,
+        };
+        self.cpu(cpu, time).woken(time, causes, due);
+    }
+
+    fn enter(&mut self, cpu: u32, time: Nanoseconds, state: u64) {
+        let Some(state) = self.state(state) else { return };
+        let next_hrtimer = self
+            .seen
+            .timers
+            .then(|| self.hrtimers.next(cpu).map_or(Nanoseconds::MAX, Nanoseconds::new));
+        // In jiffies until the end of the trace is known.
+        let next_wheel_timer = self.wheel.next(cpu).map(Nanoseconds::new);
+        let inputs_recorded = self.seen.inputs;
+        let period = Period {
+            enter: time,
+            state,
+            next_timer: next_hrtimer,
+            next_wheel_timer,
+            ..Period::default()
+        };
+        self.cpu(cpu, time).enter(period, inputs_recorded);
+    }
+
+    /// The recording, once all events are taken.
+    pub(crate) fn finish(self) -> Recording {
+        let tick_rate = self.tick_timer.rate();
+        let mut notes = Vec::new();
+        let mut cpus = Vec::new();
+        for (number, mut cpu) in self.cpus {
+            cpu.end(CpuId(number), &mut notes);
+            let phase = tick_rate.and_then(|rate| self.tick_timer.phase(number, rate));
+            let ticks = tick_rate.zip(phase);
+            let epoch =
+                tick_rate.and_then(|rate| self.jiffies.epoch(rate, phase.unwrap_or_default()));
+            let wheel = tick_rate.zip(epoch).map(|(rate, epoch)| (epoch, rate.tick()));
+            let recording = cpu.settle(wheel, ticks, self.seen.tick_stops);
+            if !recording.periods.is_empty() {
+                cpus.push(recording);
+            }
+        }
+        for (kind, count) in [
+            (NoteKind::OutOfOrder, self.out_of_order),
+            (NoteKind::StateOutOfRange, self.states_out_of_range),
+        ] {
+            if count > 0 {
+                notes.push(Note { kind, cpu: None, count });
+            }
+        }
+        let inputs = cpus.iter().flat_map(|cpu| &cpu.decisions).any(|d| d.reflection.is_some());
+        let fidelity = match (inputs, self.seen.timers, self.seen.causes) {
+            (true, _, _) => Fidelity::Inputs,
+            (_, true, _) => Fidelity::Timers,
+            (_, _, true) => Fidelity::Causes,
+            _ => Fidelity::Idle,
+        };
+        Recording {
+            source: String::new(),
+            cpus,
+            fidelity,
+            governor: self.governor,
+            tick_rate,
+            misses_recorded: self.seen.misses,
+            span: self.first.map(|first| (first, self.last)),
+            notes,
+        }
+    }
+}
