@@ -155,10 +155,17 @@ impl Prepared {
             governors.iter().flat_map(|&governor| self.run(governor)).collect();
         for outcome in &mut outcomes {
             let bound = bounds.iter().find(|bound| bound.assumption == outcome.assumption);
+            let Some(bound) = bound else { continue };
             // The bound is of each CPU alone: power that CPUs share is outside it.
-            let beyond = bound.and_then(cpus_joules).zip(cpus_joules(outcome));
+            for (cpu, bound) in outcome.per_cpu.iter_mut().zip(&bound.per_cpu) {
+                let beyond = cpu.modelled_joules.zip(bound.modelled_joules);
+                if let Some(regret) = &mut cpu.regret {
+                    regret.joules = beyond.map(|(spent, bound)| spent - bound);
+                }
+            }
+            let joules = outcome.per_cpu.iter().map(|cpu| cpu.regret?.joules).sum();
             if let Some(regret) = &mut outcome.regret {
-                regret.joules = beyond.map(|(bound, spent)| spent - bound);
+                regret.joules = joules;
             }
         }
         outcomes
@@ -180,10 +187,6 @@ impl Prepared {
         outcome.energy.modelled_joules = joules;
         outcome
     }
-}
-
-fn cpus_joules(outcome: &Outcome) -> Option<f64> {
-    outcome.per_cpu.iter().map(|cpu| cpu.modelled_joules).sum()
 }
 
 fn states_of(platform: &Platform, cpu: CpuId) -> Result<IdleStates, ReplayError> {

@@ -255,8 +255,8 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
             let total = accounting.total();
             writeln!(
                 out,
-                "            accounting: of {} periods kernel and rules call above {} and {}, below \
-                 {} and {}{}",
+                "            accounting: of {} periods kernel/rules call {}/{} above and {}/{} \
+                 below{}",
                 total.entries,
                 total.recorded_above,
                 total.computed_above,
