@@ -203,7 +203,7 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     if report.platform != report.recorded_platform {
         writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
     }
-    self_check(&mut out, &report.self_check)?;
+    self_check(&mut out, &report.self_check, recording.fidelity)?;
     for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
@@ -220,7 +220,7 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     Ok(())
 }
 
-fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
+fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Result<()> {
     let governor = check.governor.as_deref().unwrap_or("the recorded governor");
     match (check.decisions, check.reproduced, check.constant_guess) {
         (Some(decisions), Some(reproduced), Some(guess)) => {
@@ -244,9 +244,10 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
         _ => writeln!(
             out,
             "self-check  decisions: not possible, {}",
-            match &check.governor {
-                None => "the recording does not name its governor (--recorded-governor)",
-                Some(_) => "the recording has no inputs of a governor that idlelab knows",
+            match (fidelity >= Fidelity::Inputs, &check.governor) {
+                (false, _) => "the governor's inputs are not recorded (fidelity 4)",
+                (true, None) => "the recording does not name its governor (--recorded-governor)",
+                (true, Some(_)) => "idlelab has no governor of that name (--recorded-governor)",
             }
         )?,
     }
@@ -270,28 +271,35 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
         }
         None => writeln!(out, "            accounting: not possible, no cpu_idle_miss events")?,
     }
-    if let Some(free_run) = &check.free_run {
+    let Some(free_run) = &check.free_run else {
+        let why = if fidelity < Fidelity::Timers {
+            "there are only bounds below fidelity 3"
+        } else {
+            "the recorded governor is not known (--recorded-governor)"
+        };
+        writeln!(out, "            free run: not possible, {why}")?;
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "            free run: shares of idle time within {:.2} points of the recorded ones",
+        free_run.worst_share_error
+    )?;
+    writeln!(
+        out,
+        "              {:<15}  {:>20}  {:>20}",
+        "state", "recorded usage time%", "replayed usage time%"
+    )?;
+    for state in &free_run.states {
         writeln!(
             out,
-            "            free run: shares of idle time within {:.2} points of the recorded ones",
-            free_run.worst_share_error
+            "              {:<15}  {:>14}{:>6.2}  {:>14}{:>6.2}",
+            state.name,
+            state.recorded.usage,
+            state.recorded_share,
+            state.replayed.usage,
+            state.replayed_share
         )?;
-        writeln!(
-            out,
-            "              {:<15}  {:>20}  {:>20}",
-            "state", "recorded usage time%", "replayed usage time%"
-        )?;
-        for state in &free_run.states {
-            writeln!(
-                out,
-                "              {:<15}  {:>14}{:>6.2}  {:>14}{:>6.2}",
-                state.name,
-                state.recorded.usage,
-                state.recorded_share,
-                state.replayed.usage,
-                state.replayed_share
-            )?;
-        }
     }
     Ok(())
 }
