@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use idlelab_governors::catalog::{self, GovernorName};
-use idlelab_replay::ExitLatency;
-use idlelab_states::TickRate;
+use idlelab_replay::{ExitLatency, LatencyLimit};
+use idlelab_states::{Nanoseconds, TickRate};
 
 const EXIT_CODES: &str = "\
 Exit status:
@@ -58,6 +58,8 @@ Examples:
                                               grep -r . /sys/devices/system/cpu/cpu*/cpuidle
   idlelab replay trace.txt --states /         with the states of this machine
   idlelab replay --states i7-2600k            what if the machine had those states
+  idlelab replay --disable 3 --latency-limit 100@0-1 --hz 1000
+                                              what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
 
 What is printed:
@@ -91,7 +93,14 @@ pub(crate) struct Replay {
     pub(crate) recorded_governor: Option<GovernorName>,
     /// Exit latency of the idle states
     #[arg(long, value_enum, default_value_t = Latency::Observed)]
-    pub(crate) latency: Latency,
+    pub(crate) exit_latency: Latency,
+    /// What if these states, by name or number, were disabled
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// What if PM QoS allowed this exit latency, on all CPUs or on some: `20` or `20@0-3`; may be
+    /// given more than once
+    #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
+    pub(crate) latency_limit: Vec<LatencyLimit>,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Threads to use [default: one per CPU]
@@ -156,7 +165,7 @@ pub(crate) struct Machine {
     /// The recorded machine, if the recording has no idle-state table and --states is another
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) recorded_states: Option<String>,
-    /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells
+    /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells, or another
     #[arg(long, value_name = "N", value_parser = tick_rate)]
     pub(crate) hz: Option<TickRate>,
 }
@@ -200,6 +209,17 @@ impl From<Latency> for ExitLatency {
 
 fn governor(name: &str) -> Result<GovernorName, String> {
     catalog::find(name).map_err(|error| error.to_string())
+}
+
+fn latency_limit(text: &str) -> Result<LatencyLimit, String> {
+    let (limit, cpus) = match text.split_once('@') {
+        Some((limit, cpus)) => (limit, Some(cpus.parse().map_err(|e| format!("{e}"))?)),
+        None => (text, None),
+    };
+    let limit: u32 = limit
+        .parse()
+        .map_err(|_| format!("{limit:?} is no number of microseconds, such as 20 or 20@0-3"))?;
+    Ok(LatencyLimit { limit: Nanoseconds::from_micros(limit.into()), cpus })
 }
 
 fn tick_rate(text: &str) -> Result<TickRate, String> {

@@ -123,6 +123,32 @@ fn another_machine_leaves_the_self_checks_alone() {
 }
 
 #[test]
+fn what_if_changes_the_replay_and_not_the_self_checks() {
+    let run = |what_if: &[&str]| {
+        let base = ["replay", "--governors", "teo", "--format", "json"];
+        let text = stdout(&[&base[..], what_if].concat());
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let plain = run(&[]);
+    let disabled = run(&["--disable", "cluster-retenti"]);
+    assert_eq!(disabled["self_check"], plain["self_check"]);
+    assert_eq!(disabled["outcomes"][0]["states"][3]["usage"], 0);
+    let limited = run(&["--latency-limit", "100"]);
+    assert_eq!(limited["outcomes"][0]["states"][2]["usage"], 0, "350 us are too slow");
+    let faster = run(&["--hz", "1000"]);
+    assert_eq!(faster["self_check"], plain["self_check"]);
+    assert!(faster["outcomes"][0]["ticks"].as_u64() > plain["outcomes"][0]["ticks"].as_u64());
+    let unknown = fails(&["replay", "--disable", "C9"], 1);
+    assert!(unknown.contains("cpu-retention-0"), "{unknown}");
+}
+
+#[test]
+fn readme_shows_what_the_program_prints() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains(&stdout(&["replay"])), "paste the output of `idlelab replay` anew");
+}
+
+#[test]
 fn the_wrong_revision_fails_the_self_check() {
     let output = idlelab(&["replay", "--recorded-governor", "teo@6.14", "--governors", "teo"]);
     assert_eq!(output.status.code(), Some(3));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use idlelab_governors::catalog;
 use idlelab_outcome::StateOutcome;
 use idlelab_platform::embedded;
-use idlelab_replay::{ExitLatency, FreeRun, Prepared};
+use idlelab_replay::{FreeRun, Prepared, WhatIf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let platform = embedded::get("testbed-arm64-4cpu").ok_or("no such platform")?;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut prepared = Vec::new();
     for name in names {
         let recording = idlelab_import::open(&recordings.join(format!("{name}-7.3-4cpu.txt.gz")))?;
-        prepared.push(Prepared::new(&recording, &platform, None, None, ExitLatency::Observed)?);
+        prepared.push(Prepared::new(&recording, &platform, &WhatIf::default())?);
     }
     println!("                           share of idle time, per cent      idle periods");
     for (name, recorded) in names.iter().zip(&prepared) {

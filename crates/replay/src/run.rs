@@ -139,9 +139,9 @@ impl<G: Governor> Replay<'_, G> {
         let woken = gap.end.min(tick_due).max(entered);
         let exit = woken + self.cpu.latency[entry.state];
         let ended = gap.end <= exit + self.cpu.overheads.turnaround;
-        let tick_fired = tick_due <= exit || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let end =
             if ended { self.after(number, exit) } else { exit + self.cpu.overheads.tick_handler };
+        let tick_fired = tick_due <= end || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let residency = exit - entered;
         self.note(gap, step, entry, entered, residency);
         let left = Left { interrupt_end: Some(end), tick_fired, poll_limit_hit: false };
@@ -166,22 +166,25 @@ impl<G: Governor> Replay<'_, G> {
     ) -> Option<usize> {
         let deadline = entered + limit;
         let mut over = number;
-        let mut interrupt_end = None;
         let mut reached = gap;
-        while reached.ends_with == GapEnd::Idle && reached.end <= deadline {
-            let Some(following) = self.cpu.gaps.gaps.get(over + 1).filter(|next| !next.begins)
-            else {
-                break;
+        let mut interrupt_end = None;
+        // What follows the last gap, or lost events, is unknown: polling does not go on there.
+        let resched = loop {
+            if reached.end > deadline {
+                break false;
+            }
+            let following = self.cpu.gaps.gaps.get(over + 1).filter(|next| !next.begins);
+            let (GapEnd::Idle, Some(following)) = (reached.ends_with, following) else {
+                break true;
             };
             interrupt_end = Some(following.start);
             over += 1;
             reached = following;
-        }
-        let resched = reached.ends_with == GapEnd::Task && reached.end <= deadline;
+        };
         let exit = if resched {
             reached.end.max(entered) + self.cpu.latency[entry.state]
         } else {
-            deadline
+            interrupt_end.map_or(deadline, |end| end.max(deadline))
         };
         let tick_fired = entry.tick_due.is_some_and(|due| due <= exit);
         if tick_fired {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_platform::{Platform, embedded};
 use idlelab_recording::{Fidelity, Recording};
-use idlelab_replay::{ExitLatency, FreeRun, Prepared, check_accounting, check_decisions};
+use idlelab_replay::{FreeRun, Prepared, WhatIf, check_accounting, check_decisions};
 use idlelab_states::TickRate;
 
 static TEO: LazyLock<Recording> = LazyLock::new(|| recording("teo-7.3-4cpu.txt.gz"));
@@ -31,7 +31,7 @@ fn governor(name: &str) -> GovernorName {
 }
 
 fn prepared(recording: &Recording) -> Prepared {
-    Prepared::new(recording, &platform(), None, None, ExitLatency::Observed).unwrap()
+    Prepared::new(recording, &platform(), &WhatIf::default()).unwrap()
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn the_number_of_threads_changes_nothing() {
 fn nobody_beats_the_clairvoyant() {
     let other = embedded::get("i7-2600k").unwrap();
     let recorded = platform();
-    let prepared =
-        Prepared::new(&TEO, &recorded, Some(&other), None, ExitLatency::Observed).unwrap();
+    let what_if = WhatIf { platform: Some(&other), ..WhatIf::default() };
+    let prepared = Prepared::new(&TEO, &recorded, &what_if).unwrap();
     let names = ["teo", "teo@6.14", "menu", "ladder", "haltpoll", "deepest", "state:1"];
     for outcome in prepared.compare(&names.map(governor)) {
         let regret = outcome.regret.unwrap().joules.unwrap();

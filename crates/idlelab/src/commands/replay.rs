@@ -9,7 +9,7 @@ use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Divergence, FreeRun, Prepared, check_accounting, check_decisions,
+    AccountingCheck, Divergence, FreeRun, Prepared, WhatIf, check_accounting, check_decisions,
 };
 use serde::Serialize;
 
@@ -55,9 +55,9 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     }
     let recording = input::recording(arguments.recording.as_deref())?;
     let (recorded, other) = machines(arguments)?;
-    let machine = &arguments.machine;
-    let latency = arguments.latency.into();
-    let as_recorded = Prepared::new(&recording, &recorded, None, machine.hz, latency)?;
+    // On the recorded machine the recorded tick rate holds, whatever is asked of the replay.
+    let rate = recording.tick_rate.or(recorded.tick_rate).or(arguments.machine.hz);
+    let as_recorded = Prepared::new(&recording, &recorded, &WhatIf { rate, ..WhatIf::default() })?;
     let governor = recorded_governor(arguments, &recording);
     let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
         Some(governor) => {
@@ -71,10 +71,17 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
     let accounting = check_accounting(&recording, &recorded)?;
-    let prepared = match &other {
-        Some(other) => Prepared::new(&recording, &recorded, Some(other), machine.hz, latency)?,
-        None => as_recorded,
-    };
+    let prepared = Prepared::new(
+        &recording,
+        &recorded,
+        &WhatIf {
+            platform: other.as_ref(),
+            rate: arguments.machine.hz,
+            exit_latency: arguments.exit_latency.into(),
+            disabled: arguments.disable.clone(),
+            latency_limits: arguments.latency_limit.clone(),
+        },
+    )?;
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
@@ -204,6 +211,7 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
         writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
     }
     self_check(&mut out, &report.self_check, recording.fidelity)?;
+    advise(&mut out, &report.self_check)?;
     for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
@@ -217,6 +225,19 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     writeln!(out)?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
     out.flush()?;
+    Ok(())
+}
+
+/// Says what may be wrong if a self-check does not hold.
+fn advise(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
+    if check.trust() == Trust::SelfCheckFailed {
+        writeln!(
+            out,
+            "            A self-check does not hold. Is the governor the recorded one \
+             (--recorded-governor), and\n            are the idle states those of the recorded \
+             machine (--recorded-states)?"
+        )?;
+    }
     Ok(())
 }
 
@@ -293,7 +314,7 @@ fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Re
     for state in &free_run.states {
         writeln!(
             out,
-            "              {:<15}  {:>14}{:>6.2}  {:>14}{:>6.2}",
+            "              {:<15}  {:>13} {:>6.2}  {:>13} {:>6.2}",
             state.name,
             state.recorded.usage,
             state.recorded_share,
