@@ -53,9 +53,11 @@ pub(crate) fn platform(given: &str) -> Result<Platform> {
         return Ok(platform);
     }
     if !path.exists() {
+        let nearest = embedded::nearest(given)
+            .map_or_else(String::new, |nearest| format!(" (did you mean {nearest}?)"));
         bail!(
-            "{given}: no built-in platform and no file is called so; `idlelab platforms` lists \
-             what is built in"
+            "{given}: no built-in platform{nearest} and no file is called so; `idlelab platforms` \
+             lists what is built in"
         );
     }
     let text = fs::read_to_string(path)
