@@ -29,6 +29,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Say what governors would have done with the wakeups of a recording
     Replay(Replay),
+    /// Say why a governor chose what it chose
+    Explain(Explain),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// List the machines whose idle states are built in, or show one
@@ -91,21 +93,47 @@ pub(crate) struct Replay {
     /// The governor that was in force, where the recording does not say, or another revision of it
     #[arg(long, value_name = "NAME", value_parser = governor)]
     pub(crate) recorded_governor: Option<GovernorName>,
-    /// Exit latency of the idle states
-    #[arg(long, value_enum, default_value_t = Latency::Observed)]
-    pub(crate) exit_latency: Latency,
-    /// What if these states, by name or number, were disabled
-    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
-    pub(crate) disable: Vec<String>,
-    /// What if PM QoS allowed this exit latency, on all CPUs or on some: `20` or `20@0-3`; may be
-    /// given more than once
-    #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
-    pub(crate) latency_limit: Vec<LatencyLimit>,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Threads to use [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  idlelab explain --cpu 1 --at 0.764380 -g teo,menu     in the recording that is built in
+  idlelab explain --first-difference teo,menu           where they first choose differently";
+
+/// Say why a governor chose what it chose
+///
+/// Replays the recording up to one decision and shows what the governor was told, its metrics at
+/// that moment, by the names the kernel gives them, and its choice.
+#[derive(Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub(crate) struct Explain {
+    /// The recording, as of `replay`
+    pub(crate) recording: Option<PathBuf>,
+    /// The CPU
+    #[arg(long, value_name = "N", requires = "at")]
+    pub(crate) cpu: Option<u32>,
+    /// The time in seconds of the recording's clock: the last decision not after it is explained
+    #[arg(long, value_name = "SECONDS", requires = "cpu", value_parser = seconds)]
+    pub(crate) at: Option<Nanoseconds>,
+    /// Explain the first decision, on any CPU, in which two governors differ
+    #[arg(
+        long, value_name = "A,B", value_delimiter = ',', value_parser = governor,
+        conflicts_with_all = ["cpu", "at", "governors"]
+    )]
+    pub(crate) first_difference: Vec<GovernorName>,
+    /// The governors whose decision is explained
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor,
+        default_value = "teo"
+    )]
+    pub(crate) governors: Vec<GovernorName>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
 }
 
 /// Say what a recording holds and how much it knows
@@ -168,6 +196,16 @@ pub(crate) struct Machine {
     /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells, or another
     #[arg(long, value_name = "N", value_parser = tick_rate)]
     pub(crate) hz: Option<TickRate>,
+    /// Exit latency of the idle states
+    #[arg(long, value_enum, default_value_t = Latency::Observed)]
+    pub(crate) exit_latency: Latency,
+    /// What if these states, by name or number, were disabled
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// What if PM QoS allowed this exit latency, on all CPUs or on some: `20` or `20@0-3`; may be
+    /// given more than once
+    #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
+    pub(crate) latency_limit: Vec<LatencyLimit>,
 }
 
 #[derive(Args)]
@@ -209,6 +247,22 @@ impl From<Latency> for ExitLatency {
 
 fn governor(name: &str) -> Result<GovernorName, String> {
     catalog::find(name).map_err(|error| error.to_string())
+}
+
+/// Seconds with up to nine decimals, without going through floating point.
+fn seconds(text: &str) -> Result<Nanoseconds, String> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let wrong = || format!("{text:?} is no time in seconds, such as 12.345678");
+    if fraction.len() > 9 || !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let whole: i64 = whole.parse().map_err(|_| wrong())?;
+    let nanoseconds: i64 = format!("{fraction:0<9}").parse().map_err(|_| wrong())?;
+    whole
+        .checked_mul(1_000_000_000)
+        .and_then(|whole| whole.checked_add(nanoseconds))
+        .map(Nanoseconds::new)
+        .ok_or_else(wrong)
 }
 
 fn latency_limit(text: &str) -> Result<LatencyLimit, String> {

@@ -143,6 +143,22 @@ fn what_if_changes_the_replay_and_not_the_self_checks() {
 }
 
 #[test]
+fn a_decision_is_explained() {
+    let text = stdout(&["explain", "--cpu", "1", "--at", "0.76438", "-g", "teo,menu"]);
+    assert!(text.contains("teo on cpu1 at 0.764375008 s"), "{text}");
+    assert!(text.contains("sleep length 745.840 us"), "{text}");
+    assert!(text.contains("menu on cpu1") && text.contains("correction_factor"), "{text}");
+    assert_eq!(text.matches("hits ").count(), 1, "{text}");
+    assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+    let differing = stdout(&["explain", "--first-difference", "teo@6.14,teo@over-eager"]);
+    assert_eq!(differing.matches("chose").count(), 2, "{differing}");
+    let same = stdout(&["explain", "--first-difference", "teo,teo"]);
+    assert!(same.contains("never choose differently"), "{same}");
+    assert!(fails(&["explain", "--cpu", "7", "--at", "1"], 1).contains("cpu7"));
+    assert!(fails(&["explain", "--cpu", "1", "--at", "1.x"], 2).contains("12.345678"));
+}
+
+#[test]
 fn readme_shows_what_the_program_prints() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.contains(&stdout(&["replay"])), "paste the output of `idlelab replay` anew");

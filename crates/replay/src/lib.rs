@@ -47,6 +47,7 @@ mod accounting;
 mod decisions;
 mod energy;
 mod error;
+mod explain;
 mod free_run;
 mod gap;
 mod overhead;
@@ -63,6 +64,7 @@ use rayon::prelude::*;
 pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
 pub use decisions::{DecisionsCheck, Divergence, check_decisions};
 pub use error::ReplayError;
+pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};
 pub use gap::{Gap, GapEnd, Gaps, Step};
 pub use overhead::{ExitLatency, Overheads, Round};
@@ -127,6 +129,12 @@ impl Prepared {
         })
     }
 
+    /// The machine that is replayed on.
+    #[must_use]
+    pub const fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
     /// The tick rate that is used.
     #[must_use]
     pub const fn tick_rate(&self) -> TickRate {
@@ -143,12 +151,18 @@ impl Prepared {
     /// outcomes, which bound the truth.
     #[must_use]
     pub fn run(&self, governor: GovernorName) -> Vec<Outcome> {
-        if self.fidelity >= Fidelity::Timers {
+        if !self.is_bounded() {
             return vec![self.run_assuming(governor, None)];
         }
         [Assumption::AllTimers, Assumption::AllInterrupts]
             .map(|assumption| self.run_assuming(governor, Some(assumption)))
             .into()
+    }
+
+    /// Whether the recording does not tell the causes of wakeups, so that only bounds can be given.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.fidelity < Fidelity::Timers
     }
 
     /// Replays several governors and adds to each its modelled energy beyond that of the

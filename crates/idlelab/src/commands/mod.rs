@@ -2,6 +2,7 @@
 //! One module a subcommand.
 
 pub(crate) mod decide;
+pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod governors;
 pub(crate) mod info;

@@ -2,6 +2,7 @@
 //! `idlelab replay`.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use idlelab_governors::catalog::{self, GovernorName};
@@ -13,7 +14,7 @@ use idlelab_replay::{
 };
 use serde::Serialize;
 
-use crate::cli::{Format, Replay};
+use crate::cli::{Format, Machine, Replay};
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -53,8 +54,8 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
-    let recording = input::recording(arguments.recording.as_deref())?;
-    let (recorded, other) = machines(arguments)?;
+    let (recording, recorded, prepared) =
+        prepare(arguments.recording.as_deref(), &arguments.machine)?;
     // On the recorded machine the recorded tick rate holds, whatever is asked of the replay.
     let rate = recording.tick_rate.or(recorded.tick_rate).or(arguments.machine.hz);
     let as_recorded = Prepared::new(&recording, &recorded, &WhatIf { rate, ..WhatIf::default() })?;
@@ -71,22 +72,11 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
     let accounting = check_accounting(&recording, &recorded)?;
-    let prepared = Prepared::new(
-        &recording,
-        &recorded,
-        &WhatIf {
-            platform: other.as_ref(),
-            rate: arguments.machine.hz,
-            exit_latency: arguments.exit_latency.into(),
-            disabled: arguments.disable.clone(),
-            latency_limits: arguments.latency_limit.clone(),
-        },
-    )?;
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
         recorded_platform: recorded.name.clone(),
-        platform: other.as_ref().unwrap_or(&recorded).name.clone(),
+        platform: prepared.platform().name.clone(),
         tick_hz: prepared.tick_rate().hertz(),
         self_check: SelfCheck {
             governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
@@ -109,10 +99,14 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     Ok(trust)
 }
 
-/// The recorded machine, and the one to replay on if it is another.
-fn machines(arguments: &Replay) -> Result<(Platform, Option<Platform>)> {
-    let wanted = arguments.machine.states.as_deref();
-    let recorded = match (arguments.machine.recorded_states.as_deref(), &arguments.recording) {
+/// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.
+pub(crate) fn prepare(
+    path: Option<&Path>,
+    asked: &Machine,
+) -> Result<(Recording, Platform, Prepared)> {
+    let recording = input::recording(path)?;
+    let wanted = asked.states.as_deref();
+    let recorded = match (asked.recorded_states.as_deref(), path) {
         (Some(given), _) => given,
         (None, None) => input::BUILT_IN_PLATFORM,
         (None, Some(path)) => wanted.ok_or_else(|| {
@@ -125,7 +119,16 @@ fn machines(arguments: &Replay) -> Result<(Platform, Option<Platform>)> {
         })?,
     };
     let other = wanted.filter(|wanted| *wanted != recorded).map(input::platform).transpose()?;
-    Ok((input::platform(recorded)?, other))
+    let recorded = input::platform(recorded)?;
+    let what_if = WhatIf {
+        platform: other.as_ref(),
+        rate: asked.hz,
+        exit_latency: asked.exit_latency.into(),
+        disabled: asked.disable.clone(),
+        latency_limits: asked.latency_limit.clone(),
+    };
+    let prepared = Prepared::new(&recording, &recorded, &what_if)?;
+    Ok((recording, recorded, prepared))
 }
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does
