@@ -201,7 +201,8 @@ impl Prepared {
             .collect();
         let joules = energy::of_machine(&self.platform, &cpus, self.span);
         let name = governor.to_string();
-        let mut outcome = Outcome::of_cpus(Bench::Replay, &name, &self.platform.name, per_cpu);
+        let platform = Some(self.platform.name.as_str());
+        let mut outcome = Outcome::of_cpus(Bench::Replay, Some(&name), platform, per_cpu);
         outcome.assumption = assumption;
         outcome.energy.modelled_joules = joules;
         outcome

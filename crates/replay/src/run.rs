@@ -290,8 +290,8 @@ impl<G: Governor> Replay<'_, G> {
         });
         CpuOutcome {
             cpu: self.cpu.cpu.0,
-            ticks: statistics.ticks,
-            sleep_length_queries: statistics.sleep_length_queries,
+            ticks: Some(statistics.ticks),
+            sleep_length_queries: Some(statistics.sleep_length_queries),
             modelled_joules: self.cpu.power.as_ref().map(|power| power.alone(statistics)),
             wakeup_latency: Some(WakeupLatency::new(counts)),
             regret: Some(Regret {

@@ -109,7 +109,7 @@ fn nobody_beats_the_clairvoyant() {
     let names = ["teo", "teo@6.14", "menu", "ladder", "haltpoll", "deepest", "state:1"];
     for outcome in prepared.compare(&names.map(governor)) {
         let regret = outcome.regret.unwrap().joules.unwrap();
-        assert!(regret > 0.0, "{}: {regret} J", outcome.governor);
+        assert!(regret > 0.0, "{:?}: {regret} J", outcome.governor);
     }
 }
 

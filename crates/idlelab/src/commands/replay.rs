@@ -143,8 +143,8 @@ fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Govern
 #[derive(Serialize)]
 struct CsvRow<'a> {
     bench: &'static str,
-    governor: &'a str,
-    platform: &'a str,
+    governor: Option<&'a str>,
+    platform: Option<&'a str>,
     iteration: u32,
     assumption: Option<Assumption>,
     cpu: String,
@@ -152,11 +152,11 @@ struct CsvRow<'a> {
     name: &'a str,
     usage: u64,
     time_ns: u64,
-    above: u64,
-    below: u64,
-    rejected: u64,
-    ticks: u64,
-    sleep_length_queries: u64,
+    above: Option<u64>,
+    below: Option<u64>,
+    rejected: Option<u64>,
+    ticks: Option<u64>,
+    sleep_length_queries: Option<u64>,
     modelled_joules: Option<f64>,
 }
 
@@ -178,8 +178,8 @@ fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
     {
         rows.extend(states.iter().enumerate().map(|(index, state)| CsvRow {
             bench: "replay",
-            governor: &outcome.governor,
-            platform: &outcome.platform,
+            governor: outcome.governor.as_deref(),
+            platform: outcome.platform.as_deref(),
             iteration: outcome.iteration,
             assumption: outcome.assumption,
             cpu: cpu.clone(),
