@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use idlelab_outcome::count::{Count, Table};
-use idlelab_outcome::{CpuOutcome, StateOutcome};
-use idlelab_states::Nanoseconds;
+use idlelab_outcome::{Outcome, StateOutcome};
+use idlelab_platform::CpuList;
+use idlelab_states::{CpuId, Nanoseconds};
 use serde::Serialize;
 
 use crate::layout::{NO_BREAK, WIDTH, lay_out, paragraph};
@@ -31,9 +32,9 @@ pub struct Counted<'a> {
 /// Which CPUs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cpus {
-    /// All of them together.
+    /// All of them together, and, where there are several, those of each kind.
     Sum,
-    /// All of them together, and then each.
+    /// That, and then each.
     Each,
 }
 
@@ -42,7 +43,7 @@ pub enum Cpus {
 pub struct CountRow {
     /// The count's name.
     pub label: String,
-    /// The CPU's number, or `all`.
+    /// The CPU's number, `all`, or the CPUs of one kind as a list.
     pub cpu: String,
     /// The state's number; null for the total.
     pub state: Option<usize>,
@@ -77,12 +78,11 @@ pub struct CountRow {
 /// Every state and the total, of all CPUs together and, if asked for, of each.
 #[must_use]
 pub fn count_rows(counted: &[Counted<'_>], cpus: Cpus) -> Vec<CountRow> {
+    let parts = parts(counted, cpus);
     let mut rows = Vec::new();
     for one in counted {
         rows.extend(machine_rows(one));
-        if cpus == Cpus::Each {
-            rows.extend(one.count.outcome.per_cpu.iter().flat_map(|cpu| cpu_rows(one, cpu)));
-        }
+        rows.extend(parts.iter().flat_map(|part| part_rows(one, part)));
     }
     rows
 }
@@ -111,18 +111,29 @@ pub fn count_text(counted: &[Counted<'_>], cpus: Cpus) -> String {
         text.push('\n');
         text.push_str(&paragraph("Misses:", "Misses: ".len(), &miss_share(total)));
     }
-    if cpus == Cpus::Each {
-        let numbers: BTreeSet<u32> = counted.iter().flat_map(cpu_numbers).collect();
-        for number in numbers {
-            let of = |one: &Counted<'_>| {
-                let cpu = one.count.outcome.per_cpu.iter().find(|cpu| cpu.cpu == number);
-                cpu.map_or_else(Vec::new, |cpu| cpu_rows(one, cpu))
-            };
-            let rows: Vec<Vec<CountRow>> = counted.iter().map(of).collect();
-            text.push_str(&section(&format!("cpu{number}"), counted, &rows));
-        }
+    for part in parts(counted, cpus) {
+        let rows: Vec<Vec<CountRow>> = counted.iter().map(|one| part_rows(one, &part)).collect();
+        text.push_str(&section(&format!("cpu{part}"), counted, &rows));
     }
     text
+}
+
+/// What is shown besides the sum of all: CPUs that have the same states, where not all have, since
+/// a number then means several states; and, if asked for, each CPU.
+fn parts(counted: &[Counted<'_>], cpus: Cpus) -> Vec<CpuList> {
+    let mut parts: Vec<CpuList> = Vec::new();
+    for count in counted.iter().map(|one| one.count).filter(|count| count.tables.len() > 1) {
+        for table in &count.tables {
+            if !parts.contains(&table.cpus) {
+                parts.push(table.cpus.clone());
+            }
+        }
+    }
+    if cpus == Cpus::Each {
+        let numbers: BTreeSet<u32> = counted.iter().flat_map(cpu_numbers).collect();
+        parts.extend(numbers.into_iter().map(|cpu| CpuList::from_iter([CpuId(cpu)])));
+    }
+    parts
 }
 
 fn section(title: &str, counted: &[Counted<'_>], sets: &[Vec<CountRow>]) -> String {
@@ -130,7 +141,7 @@ fn section(title: &str, counted: &[Counted<'_>], sets: &[Vec<CountRow>]) -> Stri
         [rows] => states_down(rows),
         sets => counts_across(counted, sets),
     };
-    format!("\n{title}\n\n{table}")
+    format!("\n{}\n{table}", paragraph("", 0, title))
 }
 
 fn cpu_numbers(one: &Counted<'_>) -> impl Iterator<Item = u32> {
@@ -149,21 +160,16 @@ fn miss_share(total: &CountRow) -> String {
 }
 
 fn machine_rows(one: &Counted<'_>) -> Vec<CountRow> {
-    let outcome = &one.count.outcome;
-    rows(one, "all", &outcome.states, one.count.observed_ns())
+    rows(one, "all", &one.count.outcome)
 }
 
-fn cpu_rows(one: &Counted<'_>, cpu: &CpuOutcome) -> Vec<CountRow> {
-    let window = one.count.window.map(|window| window.get().max(0).cast_unsigned());
-    rows(one, &cpu.cpu.to_string(), &cpu.states, window)
+fn part_rows(one: &Counted<'_>, cpus: &CpuList) -> Vec<CountRow> {
+    rows(one, &cpus.to_string(), &one.count.part(cpus))
 }
 
-fn rows(
-    one: &Counted<'_>,
-    cpu: &str,
-    states: &[StateOutcome],
-    window_ns: Option<u64>,
-) -> Vec<CountRow> {
+fn rows(one: &Counted<'_>, cpu: &str, outcome: &Outcome) -> Vec<CountRow> {
+    let states = &outcome.states;
+    let window_ns = one.count.observed_ns(outcome);
     let total = states.iter().cloned().reduce(|mut sum, state| {
         sum.add(&state);
         sum

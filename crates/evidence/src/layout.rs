@@ -29,24 +29,24 @@ pub(crate) fn lay_out(columns: &[&str], rows: impl Iterator<Item = Vec<String>>)
 pub(crate) const NO_BREAK: char = '\u{a0}';
 
 /// A heading and what it says, wrapped at blanks to [`WIDTH`] with the heading's column kept free.
-/// A word that is too long by itself, such as a path, loses its beginning.
+/// A word that is too long by itself wraps at commas, as lists of CPUs have, and else, as a path
+/// does, loses its beginning.
 pub(crate) fn paragraph(head: &str, indent: usize, body: &str) -> String {
     let room = WIDTH.saturating_sub(indent).max(1);
     let mut lines: Vec<String> = Vec::new();
     for word in body.split(' ').filter(|word| !word.is_empty()) {
-        let length = word.chars().count();
-        let word: String = if length > room {
-            let kept = word.chars().skip(length - room.saturating_sub(3));
-            "...".chars().chain(kept).collect()
-        } else {
-            word.to_owned()
-        };
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(&word);
+        let splits = word.chars().count() > room;
+        let pieces = word.split_inclusive(move |c| splits && c == ',');
+        for (at, piece) in pieces.enumerate() {
+            let piece = keep_end(piece, room);
+            let gap = if at == 0 { " " } else { "" };
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + gap.len() + piece.chars().count() <= room => {
+                    line.push_str(gap);
+                    line.push_str(&piece);
+                }
+                _ => lines.push(piece),
             }
-            _ => lines.push(word),
         }
     }
     let mut text = String::new();
@@ -56,6 +56,16 @@ pub(crate) fn paragraph(head: &str, indent: usize, body: &str) -> String {
         text.push_str(&format!("{head:<indent$}{line}\n"));
     }
     text
+}
+
+fn keep_end(word: &str, room: usize) -> String {
+    match word.chars().count() {
+        length if length > room => {
+            let kept = word.chars().skip(length - room.saturating_sub(3));
+            "...".chars().chain(kept).collect()
+        }
+        _ => word.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +86,18 @@ mod tests {
     fn what_belongs_together_stays_together() {
         let text = paragraph("states", 8, &format!("{} C1{NO_BREAK}2/2", "x".repeat(88)));
         assert_eq!(text.lines().nth(1), Some("        C1 2/2"));
+    }
+
+    #[test]
+    fn a_long_list_wraps_at_commas() {
+        let list: Vec<String> = (0..60).map(|cpu| (2 * cpu).to_string()).collect();
+        let text = paragraph("states", 12, &format!("cpu{}: C1", list.join(",")));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines.len() > 1 && lines[0].ends_with(',') && lines.iter().all(|l| l.len() <= WIDTH)
+        );
+        let rejoined: String = lines.iter().map(|line| &line[12..]).collect();
+        assert_eq!(rejoined, format!("cpu{}: C1", list.join(",")));
     }
 
     #[test]

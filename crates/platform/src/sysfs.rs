@@ -39,7 +39,7 @@ const MAX_ATTRIBUTE_BYTES: u64 = 4_096;
 #[non_exhaustive]
 pub enum SysfsError {
     /// The CPU folder cannot be listed.
-    #[error("{}: cannot be listed ({source}); is this the root of a Linux machine?", path.display())]
+    #[error("{}: cannot be listed; is this the root of a Linux machine?", path.display())]
     Unreadable {
         /// The folder.
         path: PathBuf,

@@ -4,8 +4,10 @@ use idlelab_platform::dump;
 
 use super::*;
 
-/// Counters as `(cpu, name, [usage, microseconds, above, below])`, states by position.
-type Counters<'a> = &'a [(u32, &'a [(&'a str, [u64; 4])])];
+/// A state's name, usage, microseconds, above and below.
+type State<'a> = (&'a str, [u64; 4]);
+/// CPUs and their states by number.
+type Counters<'a> = &'a [(u32, &'a [State<'a>])];
 
 fn snapshot(cpus: Counters<'_>, misses: bool) -> Snapshot {
     let mut text = String::new();
@@ -24,14 +26,14 @@ fn snapshot(cpus: Counters<'_>, misses: bool) -> Snapshot {
     Snapshot { governor: None, cpus: dump::parse("test", &text).unwrap().cpus }
 }
 
-fn zero<'a>(states: &[(&'a str, [u64; 4])]) -> Vec<(&'a str, [u64; 4])> {
+fn zero<'a>(states: &[State<'a>]) -> Vec<State<'a>> {
     states.iter().map(|&(name, _)| (name, [0; 4])).collect()
 }
 
 fn counted(cpus: Counters<'_>, misses: bool, window: Option<Nanoseconds>) -> Count {
-    let start: Vec<(u32, Vec<(&str, [u64; 4])>)> =
+    let start: Vec<(u32, Vec<State<'_>>)> =
         cpus.iter().map(|&(cpu, states)| (cpu, zero(states))).collect();
-    let start: Vec<(u32, &[(&str, [u64; 4])])> =
+    let start: Vec<(u32, &[State<'_>])> =
         start.iter().map(|(cpu, states)| (*cpu, states.as_slice())).collect();
     between(&snapshot(&start, misses), &snapshot(cpus, misses), window).unwrap()
 }
@@ -126,15 +128,25 @@ fn each_cpu_is_shown_where_asked_for() {
 }
 
 #[test]
+fn kinds_of_cpus_are_shown_apart() {
+    let (little, big) = ([("off-l", [4, 8, 0, 1])], [("off-b", [1, 2, 0, 0])]);
+    let count = counted(&[(0, &little), (1, &little), (2, &big)], true, None);
+    let text = count_text(&[named("a", &count)], Cpus::Sum);
+    let after = |title: &str| text.split_once(title).unwrap().1.lines().nth(2).unwrap();
+    assert!(after("All CPUs\n").starts_with("off-l/off-b      9"), "{text}");
+    assert!(after("\ncpu0-1\n").starts_with("off-l      8"), "{text}");
+    assert!(after("\ncpu2\n").starts_with("off-b      1"), "{text}");
+}
+
+#[test]
 fn everything_stays_within_the_width_of_a_mail() {
     let names: Vec<String> = (0..10).map(|index| format!("state-number-{index:02}")).collect();
-    let huge: Vec<(&str, [u64; 4])> = names
+    let huge: Vec<State<'_>> = names
         .iter()
         .map(|name| (name.as_str(), [u64::MAX / 11, u64::MAX / 11_000, 1 << 59, 1 << 59]))
         .collect();
-    let other: Vec<(&str, [u64; 4])> =
-        names.iter().map(|name| (&name[1..], [1, 1, 0, 0])).collect();
-    let cpus: Vec<(u32, &[(&str, [u64; 4])])> =
+    let other: Vec<State<'_>> = names.iter().map(|name| (&name[1..], [1, 1, 0, 0])).collect();
+    let cpus: Vec<(u32, &[State<'_>])> =
         (0..40).map(|cpu| (cpu * 2, if cpu == 7 { &other[..] } else { &huge[..] })).collect();
     let count = counted(&cpus, true, Some(Nanoseconds::new(1)));
     let long = "x".repeat(150);

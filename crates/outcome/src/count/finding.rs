@@ -297,7 +297,8 @@ impl fmt::Display for Finding {
                 write!(
                     f,
                     "idle for {most}{:.2} % of the time: a sleep is counted whole when it ends, \
-                     even if it began before. Wake every CPU before each snapshot",
+                     even if it began before. Wake every CPU before each snapshot (or were they \
+                     further apart?)",
                     100.0 * *idle_ns as f64 / (*window_ns).max(1) as f64
                 )
             }

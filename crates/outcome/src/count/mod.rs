@@ -103,12 +103,21 @@ impl Count {
         !self.findings.iter().any(|finding| finding.kind.voids_figures())
     }
 
-    /// For how long the CPUs together could have been idle, in nanoseconds: the window for each
-    /// CPU of which something is known. Null without a window.
+    /// Some of the CPUs, and their sum.
     #[must_use]
-    pub fn observed_ns(&self) -> Option<u64> {
+    pub fn part(&self, cpus: &CpuList) -> Outcome {
+        let per_cpu = self.outcome.per_cpu.iter().filter(|cpu| cpus.contains(CpuId(cpu.cpu)));
+        let governor = self.outcome.governor.as_deref();
+        Outcome::of_cpus(Bench::Count, governor, None, per_cpu.cloned().collect())
+    }
+
+    /// For how long the CPUs of an outcome together could have been idle, in nanoseconds: the
+    /// window for each CPU of which something is known, which is one whose counters moved. Null
+    /// without a window.
+    #[must_use]
+    pub fn observed_ns(&self, outcome: &Outcome) -> Option<u64> {
         let window = self.window?.get().max(0).cast_unsigned();
-        let observed = self.outcome.per_cpu.iter().filter(|cpu| moved(cpu)).count();
+        let observed = outcome.per_cpu.iter().filter(|cpu| moved(cpu)).count();
         Some(window.saturating_mul(observed as u64))
     }
 }
