@@ -424,7 +424,7 @@ fn heading(one: &Counted<'_>, first: Option<&Counted<'_>>) -> String {
         line("governor", governor);
     }
     if let Some(window) = count.window {
-        line("window", &format!("{} s", window.get() as f64 * 1e-9));
+        line("window", &format!("{} s", window.get() as f64 / 1e9));
     }
     for table in &count.tables {
         line("states", &states(table));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_replay::{ExitLatency, LatencyLimit};
@@ -17,7 +18,7 @@ Exit status:
 /// A laboratory for Linux CPU idle governors
 ///
 /// Replays recordings of real CPUs through any governor and says what it would have done with the
-/// very same wakeups. Results go to standard output, everything else to standard error.
+/// very same wakeups; counts what a machine's idle states did between two snapshots. Results go to standard output, everything else to standard error.
 #[derive(Parser)]
 #[command(name = "idlelab", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Say why a governor chose what it chose
     Explain(Explain),
+    /// Say what idle states did between two snapshots of their counters
+    Count(Count),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// List the machines whose idle states are built in, or show one
@@ -134,6 +137,113 @@ pub(crate) struct Explain {
     pub(crate) governors: Vec<GovernorName>,
     #[command(flatten)]
     pub(crate) machine: Machine,
+}
+
+const COUNT_EXAMPLES: &str = "\
+Examples:
+  grep -r . /sys/devices/system/cpu/cpu*/cpuidle /sys/devices/system/cpu/cpuidle > before.txt
+  (the workload)
+  grep -r . /sys/devices/system/cpu/cpu*/cpuidle /sys/devices/system/cpu/cpuidle > after.txt
+  idlelab count before.txt after.txt
+  idlelab count before.txt /                  from the file to this machine now
+  idlelab count before.txt after.txt --seconds 30 --per-cpu
+  idlelab count teo.before teo.after menu.before menu.after
+                                              two runs side by side, with the change
+  idlelab count before/ after/                of two copies of /sys/devices/system/cpu
+  idlelab count /                             this machine, since its CPUs came up
+
+What is printed of each idle state:
+  share%   its share of the idle time; window% of the time between the snapshots
+  mean us  its time for each entry
+  above    entries that turned out too deep: the CPU woke before the target residency
+  below    entries that turned out too shallow: a deeper state would have paid off
+  misses   above and below together
+
+Counters move only when a sleep ends: wake every CPU before each snapshot, such as by
+  for cpu in /sys/devices/system/cpu/cpu[0-9]*; do taskset -c ${cpu##*cpu} true; done";
+
+/// Say what idle states did between two snapshots of their counters
+///
+/// A snapshot is what people paste: the output of `grep -r . …/cpuidle`, of `cat …/state*/*`
+/// without names, or of pepc; or a folder with a copy of /sys; or `/` for this machine now. CPUs
+/// that cannot be counted (their counters fell, their states changed) are left out and named.
+#[derive(Args)]
+#[command(
+    after_help = COUNT_EXAMPLES,
+    override_usage = "idlelab count [OPTIONS] BEFORE AFTER [BEFORE AFTER]…\n       \
+                      idlelab count [OPTIONS] SNAPSHOT"
+)]
+pub(crate) struct Count {
+    /// Snapshots before and after, pair by pair; `-` is standard input. One alone is counted from
+    /// when the CPUs came up
+    #[arg(required = true, value_name = "SNAPSHOT")]
+    snapshots: Vec<String>,
+    /// Seconds between before and after, for shares of that time; one number for each pair, or one
+    /// for all
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = window)]
+    seconds: Vec<Nanoseconds>,
+    /// Show each CPU, too
+    #[arg(long)]
+    pub(crate) per_cpu: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Two snapshots to count between.
+pub(crate) struct Pair<'a> {
+    /// None if everything since the CPUs came up is meant.
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: &'a str,
+    pub(crate) window: Option<Nanoseconds>,
+}
+
+impl Count {
+    /// What belongs together on the command line.
+    pub(crate) fn pairs(&self) -> Result<Vec<Pair<'_>>, clap::Error> {
+        let wrong = |message: &str| {
+            let mut cli = Cli::command();
+            cli.build();
+            let command = cli.find_subcommand_mut("count");
+            let error = clap::Error::raw(ErrorKind::WrongNumberOfValues, message);
+            Err(match command {
+                Some(command) => error.format(command),
+                None => error,
+            })
+        };
+        if self.snapshots.iter().filter(|snapshot| *snapshot == "-").count() > 1 {
+            return wrong("standard input can be only one of the snapshots");
+        }
+        if let [after] = &self.snapshots[..] {
+            if !self.seconds.is_empty() {
+                return wrong("--seconds is the time between two snapshots, and there is one");
+            }
+            return Ok(vec![Pair { before: None, after, window: None }]);
+        }
+        let (pairs, rest) = self.snapshots.as_chunks::<2>();
+        if let [alone] = rest {
+            return wrong(&format!(
+                "snapshots come in pairs, before and after; `{alone}` is without an after"
+            ));
+        }
+        if self.seconds.len() > 1 && self.seconds.len() != pairs.len() {
+            return wrong("--seconds needs one number for each pair, or one for all");
+        }
+        if pairs.iter().any(|[before, after]| before == "/" && after == "/") {
+            return wrong(
+                "`/` is this machine at this moment, which is one snapshot; save the other to a \
+                 file before the workload",
+            );
+        }
+        Ok(pairs
+            .iter()
+            .enumerate()
+            .map(|(at, [before, after])| Pair {
+                before: Some(before),
+                after,
+                window: self.seconds.get(at).or(self.seconds.first()).copied(),
+            })
+            .collect())
+    }
 }
 
 /// Say what a recording holds and how much it knows
@@ -274,6 +384,15 @@ fn latency_limit(text: &str) -> Result<LatencyLimit, String> {
         .parse()
         .map_err(|_| format!("{limit:?} is no number of microseconds, such as 20 or 20@0-3"))?;
     Ok(LatencyLimit { limit: Nanoseconds::from_micros(limit.into()), cpus })
+}
+
+/// A time between snapshots.
+fn window(text: &str) -> Result<Nanoseconds, String> {
+    let window = seconds(text)?;
+    if window > Nanoseconds::ZERO {
+        return Ok(window);
+    }
+    Err(format!("{text:?} is no time between two snapshots; expected seconds, above 0"))
 }
 
 fn tick_rate(text: &str) -> Result<TickRate, String> {

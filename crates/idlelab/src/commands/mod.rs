@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! One module a subcommand.
 
+pub(crate) mod count;
 pub(crate) mod decide;
 pub(crate) mod explain;
 pub(crate) mod generate;
