@@ -363,7 +363,8 @@ fn governor(name: &str) -> Result<GovernorName, String> {
 fn seconds(text: &str) -> Result<Nanoseconds, String> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let wrong = || format!("{text:?} is no time in seconds, such as 12.345678");
-    if fraction.len() > 9 || !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+    let digits = |part: &str| part.bytes().all(|digit| digit.is_ascii_digit());
+    if fraction.len() > 9 || !digits(whole) || !digits(fraction) {
         return Err(wrong());
     }
     let whole: i64 = whole.parse().map_err(|_| wrong())?;
