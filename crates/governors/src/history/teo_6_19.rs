@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! teo as in kernels 6.19 and 7.0, on the way to [today's](crate::teo).
+//!
+//! 6.19 learns as today from weights that decay to nothing, from wakeups by the tick once they
+//! dominate, and from short intercepts. Then:
+//!
+//! | | 6.19 | 7.0 | today |
+//! |---|---|---|---|
+//! | a hit | in the timer's bin | and the timer had fired | as 7.0 |
+//! | a wakeup by the tick, not dominating | as any other | a hit, if short intercepts are rare | as 7.0 |
+//! | the walk after intercepts ends | where more than half are covered | and not above the bin with most | as 7.0 |
+//! | the tick is kept for short intercepts | if more than 5/8 of all | if at least 2/3 of all | as 7.0 |
+//! | with the tick stopped, the walk | ends at the first state of a tick or more | and never in a bin of no size | is as ever |
+//! | and the timers | may go unasked | may go unasked | are always asked |
+//!
+//! Mirrors: the series of November 2025 in 6.19; `4bd2221f231d` and `a971f984b845` in 7.0. Known
+//! difference: that of today's teo.
+
+use idlelab_states::{IdleStates, StateIndex, TickRate};
+
+use crate::bins::{Expected, Pulses, Survey, TWO};
+use crate::wakeups::{Hit, THREE, Wakeups};
+use crate::walk::{LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, shallower};
+use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
+
+/// Which kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// 6.19.
+    V6_19,
+    /// 7.0.
+    V7_0,
+}
+
+/// The governor of one CPU.
+#[derive(Clone, Debug)]
+pub struct Teo {
+    revision: Revision,
+    wakeups: Wakeups,
+}
+
+impl Teo {
+    /// A governor on a kernel of this tick rate.
+    #[must_use]
+    pub fn new(tick_rate: TickRate, revision: Revision) -> Self {
+        Self { revision, wakeups: Wakeups::none(tick_rate.tick(), 0) }
+    }
+
+    fn hit(&self) -> Hit {
+        match self.revision {
+            Revision::V6_19 => Hit::InTimerBin,
+            Revision::V7_0 => Hit::ByTimer,
+        }
+    }
+
+    fn short_intercepts_dominate(&self) -> bool {
+        let Wakeups { tick_intercepts, total, .. } = self.wakeups;
+        match self.revision {
+            Revision::V6_19 => tick_intercepts > (total >> 1) + (total >> 3),
+            Revision::V7_0 => THREE * tick_intercepts >= TWO * total,
+        }
+    }
+
+    /// Goes down from the deepest state as far as the intercepts ask.
+    fn after_intercepts(&self, states: &IdleStates, survey: &Survey, tick: Tick) -> StateIndex {
+        let mut shallowest = survey.shallowest;
+        if tick == Tick::Stopped {
+            // In a shallow state the CPU could be stuck.
+            let tick_length = self.wakeups.tick_length();
+            shallowest = states
+                .indices()
+                .skip_while(|&state| state < survey.shallowest)
+                .take_while(|&state| state < survey.deepest)
+                .find(|&state| states[state].target_residency >= tick_length)
+                .unwrap_or(survey.deepest);
+        }
+        let mut bound = None;
+        if self.revision == Revision::V7_0 {
+            let has_no_size =
+                states[shallowest].target_residency == states[survey.deepest].target_residency;
+            if tick == Tick::Stopped && has_no_size {
+                return survey.deepest;
+            }
+            bound = self.wakeups.most_intercepted(states);
+            if Some(shallowest) >= bound && states[shallowest].is_enabled() {
+                return shallowest;
+            }
+        }
+
+        let mut chosen = survey.deepest;
+        let mut sum = Pulses::default();
+        for state in below(survey.deepest).take_while(|&state| state >= shallowest) {
+            sum += self.wakeups.intercepts(state);
+            if !states[state].is_enabled() {
+                continue;
+            }
+            chosen = state;
+            let is_within_bound = bound.is_none_or(|bound| state <= bound);
+            if TWO * sum > survey.below.intercepts && is_within_bound {
+                break;
+            }
+        }
+        chosen
+    }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        self.wakeups = Wakeups::none(self.wakeups.tick_length(), states.len());
+    }
+
+    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+        self.wakeups.learn_if_due(states, kernel.device(), self.hit());
+        if states.len() < 2 {
+            return Selection::keeping_tick(StateIndex::ZERO);
+        }
+
+        let tick_length = self.wakeups.tick_length();
+        let limit = kernel.latency_limit();
+        let tick = kernel.tick();
+        let Some(survey) = Survey::new(states, &self.wakeups.bins, limit) else {
+            return Selection::keeping_tick(StateIndex::ZERO);
+        };
+        let mut chosen = survey.deepest;
+        if survey.is_single() {
+            let expected = Expected::unasked(states[chosen].target_residency, tick_length);
+            return survey.settle(states, chosen, expected, tick, tick_length);
+        }
+
+        if TWO * survey.below.intercepts > self.wakeups.total - survey.below.hits {
+            chosen = self.after_intercepts(states, &survey, tick);
+        }
+        chosen = chosen.min(survey.within_limit);
+
+        let is_shallow =
+            chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
+        let timers_do_not_matter =
+            TWO * self.wakeups.short_idles >= self.wakeups.total || limit < LATENCY_THRESHOLD;
+        if is_shallow && timers_do_not_matter {
+            return Selection::keeping_tick(chosen);
+        }
+
+        let asked = kernel.sleep_length();
+        self.wakeups.sleep_length = asked.sleep;
+        let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
+        if chosen == StateIndex::ZERO {
+            return Selection::keeping_tick(chosen);
+        }
+        if states[chosen].target_residency > asked.sleep {
+            chosen = shallower(states, chosen, asked.sleep);
+        }
+        if states[chosen].target_residency < tick_length && self.short_intercepts_dominate() {
+            expected.duration = half(tick_length);
+        }
+        survey.settle(states, chosen, expected, tick, tick_length)
+    }
+
+    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
+        self.wakeups.reflect(entered, kernel);
+    }
+
+    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
+        self.wakeups.explain(metrics);
+    }
+}
