@@ -163,3 +163,41 @@ impl Governor for Teo {
         self.wakeups.explain(metrics);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::num::Wrapping;
+
+    use idlelab_states::{IdleState, Nanoseconds};
+
+    use super::*;
+    use crate::SleepLength;
+    use crate::steps::{StepDriver, StepInputs};
+
+    /// Intercepts 400, 250 and 251 of 1000, sum 901. Down: 2·251 ≤ 901; 2·501 > 901, so 6.19 stays
+    /// in state 1. 7.0 goes on to bin 0, which has the most.
+    #[test]
+    fn the_walk_after_intercepts_ends_in_state_1_in_6_19_and_in_the_most_intercepted_in_7_0() {
+        for (revision, expected) in [(Revision::V6_19, 1), (Revision::V7_0, 0)] {
+            let table = [(1, 1), (10, 20), (80, 211), (104, 20_000)].map(|(latency, residency)| {
+                let latency = Nanoseconds::from_micros(latency);
+                IdleState::new("", latency, Nanoseconds::from_micros(residency))
+            });
+            let states = IdleStates::new(&table).unwrap();
+            let mut teo = Teo::new(TickRate::from_hertz(250).unwrap(), revision);
+            teo.enable(&states, &mut Device::default());
+            for (bin, intercepts) in teo.wakeups.bins.0.iter_mut().zip([400, 250, 251, 0]) {
+                bin.intercepts = Wrapping(intercepts);
+            }
+            teo.wakeups.total = Wrapping(1000);
+            teo.wakeups.unlearnt = false;
+            let sleep = Nanoseconds::from_micros(1_000_000);
+            let step = StepInputs {
+                sleep_length: SleepLength { sleep, delta_tick: sleep },
+                ..StepInputs::of_residency(sleep)
+            };
+            let outcome = StepDriver::new().step(&mut teo, &states, &step);
+            assert_eq!(outcome.selection.state.get(), expected, "{revision:?}");
+        }
+    }
+}

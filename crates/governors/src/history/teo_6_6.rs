@@ -261,3 +261,50 @@ impl Governor for Teo {
         metrics(Metric { name: "sleep_length_ns", index: None, value: sleep_length });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use idlelab_states::IdleState;
+
+    use super::*;
+    use crate::SleepLength;
+    use crate::steps::{StepDriver, StepInputs};
+
+    /// The states that the CPU chooses, from weights as a phone printed them, with a tick after
+    /// 997 µs each time and the timer 60 ms away.
+    fn chosen(revision: Revision, steps: usize) -> std::vec::Vec<usize> {
+        let row = |(latency, residency)| {
+            let latency = Nanoseconds::from_micros(latency);
+            IdleState::new("", latency, Nanoseconds::from_micros(residency))
+        };
+        let table = [(1, 1), (147, 2580), (181, 2580), (20_000, 4_294_967_295)].map(row);
+        let states = IdleStates::new(&table).unwrap();
+        let mut teo = Teo::new(TickRate::from_hertz(1000).unwrap(), revision);
+        for (bin, (hits, intercepts)) in
+            teo.bins.0.iter_mut().zip([(7, 7), (0, 0), (8192, 0), (0, 0)])
+        {
+            *bin = Bin { hits: Wrapping(hits), intercepts: Wrapping(intercepts) };
+        }
+        teo.total = Wrapping(8206);
+        teo.unlearnt = false;
+        let delta_tick = Nanoseconds::from_micros(997);
+        let step = StepInputs {
+            sleep_length: SleepLength { sleep: Nanoseconds::from_micros(60_000), delta_tick },
+            got_tick: true,
+            ..StepInputs::of_residency(delta_tick)
+        };
+        let mut driver = StepDriver::new();
+        (0..steps).map(|_| driver.step(&mut teo, &states, &step).selection.state.get()).collect()
+    }
+
+    /// 14 > 8206 − 8199 = 7. Asked and ignored, the timer makes each tick a hit in its bin: all hits
+    /// stay below the last state, and 14 > 7 for ever. Unasked, the tick is a hit in the last
+    /// state's bin, and soon 14 > 8206 − 7175 = 1031 is false.
+    #[test]
+    fn a_leftover_of_seven_holds_6_11_in_the_shallowest_state_for_ever_but_not_6_6() {
+        for revision in [Revision::V6_11, Revision::V6_12_117] {
+            assert!(chosen(revision, 1000).iter().all(|&state| state == 0), "{revision:?}");
+        }
+        assert_eq!(chosen(Revision::V6_6, 5), [0, 2, 2, 2, 2]);
+    }
+}
