@@ -84,8 +84,9 @@ impl<const BUCKETS: usize> Memory<BUCKETS> {
         let row = &states[device.last_state];
         let measured =
             if self.tick_wakeup && self.next_timer > self.tick_length.get().cast_unsigned() {
-                // The tick was kept for fear of a short sleep, and the sleep was not short. Being just
-                // within the interesting range lets the factor grow, but not jump to unity.
+                // The tick was kept for fear of a short sleep, and the sleep was not short.
+                // Being just within the interesting range lets the factor grow, but not jump to
+                // unity.
                 MAX_INTERESTING / 10 * 9
             } else if row.is_polling() && device.poll_time_limit {
                 // Nothing woke the CPU: it would have gone on idling until the timer.

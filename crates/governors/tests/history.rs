@@ -249,9 +249,10 @@ fn menu_with_the_tick_stopped_may_go_deep_without_asking_for_the_timer() {
     }
 }
 
-/// Wakeups every microsecond, the timer 100 ms away, C1 with a residency of 2 µs: 4.6 leaves polling
-/// for it because of the timer, the others do not, 1 < 2. Every 10 µs all do, 10 > 2, until a load
-/// of one divides 4.5's prediction by 21: neither start, 0 ≤ 20, nor latency, 2 > 0, admit C1 then.
+/// Wakeups every microsecond, the timer 100 ms away, C1 with a residency of 2 µs: 4.6 leaves
+/// polling for it because of the timer, the others do not, 1 < 2. Every 10 µs all do, 10 > 2, until
+/// a load of one divides 4.5's prediction by 21: neither start, 0 ≤ 20, nor latency, 2 > 0, admit
+/// C1 then.
 #[test]
 fn menu_of_4_6_leaves_polling_if_the_timer_is_far_and_those_before_if_the_wakeup_is() {
     let chosen = |name: &str, wakeup: i64, load: u32| {

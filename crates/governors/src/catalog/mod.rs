@@ -254,13 +254,13 @@ impl GovernorName {
             Self::Teo7_0 => Entry {
                 name: "teo@7.0",
                 kernels: "7.0",
-                description: "hits only by timers that fired; the most intercepts bound the way down",
+                description: "a hit needs a timer that fired; the most intercepts bound the walk",
                 standing: Standing::EqualToKernel,
             },
             Self::Teo6_19 => Entry {
                 name: "teo@6.19",
                 kernels: "6.19",
-                description: "weights decay to nothing; wakeups by the tick count for the deepest state",
+                description: "weights decay to nothing; ticks count for the deepest state",
                 standing: Standing::EqualToKernel,
             },
             Self::Teo6_14 => Entry {
@@ -284,7 +284,7 @@ impl GovernorName {
             Self::Teo6_11 => Entry {
                 name: "teo@6.11",
                 kernels: "6.11 to 6.13",
-                description: "neither utilisation nor the last nine wakeups; asks before it goes to state 0",
+                description: "no utilisation, no last nine wakeups; asks even for state 0",
                 standing: Standing::EqualToKernel,
             },
             Self::Teo6_6 => Entry {
@@ -350,7 +350,7 @@ impl GovernorName {
             Self::Menu6_18 => Entry {
                 name: "menu@6.18",
                 kernels: "6.18",
-                description: "gives up on scattered intervals again; leaves polling for fast states only",
+                description: "gives up on scattered intervals; leaves polling for fast states",
                 standing: Standing::Reconstructed,
             },
             Self::Menu6_17 => Entry {
@@ -422,13 +422,13 @@ impl GovernorName {
             Self::Ladder => Entry {
                 name: "ladder",
                 kernels: "6.1 to 7.3",
-                description: "one state deeper after four long idle periods, back after a short one",
+                description: "a state deeper after four long idle periods, back after a short one",
                 standing: Standing::EqualToKernel,
             },
             Self::LadderFixed => Entry {
                 name: "ladder@fixed",
                 kernels: "none: a series of November 2022, not merged",
-                description: "passes disabled states; two long idle periods up, four short ones down",
+                description: "passes disabled states; deeper after two long idle periods",
                 standing: Standing::EqualToKernel,
             },
             Self::Haltpoll => Entry {

@@ -13,8 +13,7 @@
 //!
 //! Mirrors: the texts of 5.10, 5.14, 6.8, 6.13 and 6.19, of Debian's 6.1.192 and 6.12.117, and 6.15
 //! as its five mails make it of 6.14. 6.17 and 6.18 are put together from changelogs. Known
-//! difference: that of today's menu is none here, since these kernels look for a table of one state
-//! themselves.
+//! differences: none, since these kernels look out for a table of one state themselves.
 
 use idlelab_states::{IdleState, IdleStates, Nanoseconds, StateIndex, TickRate};
 

@@ -6,16 +6,17 @@
 //! no longer exit latency than that.
 //!
 //! ```text
-//!            start from state 1, not from polling,          expected is
-//!   4.5      if predicted / multiplier > 20 µs              the corrected timer, or the typical interval
-//!   between  if expected > its residency                    the lesser of typical interval and timer
-//!   4.6      if the timer is further than 20 µs and that    the same, but it does not matter here
+//!            starts from state 1, not from polling,      and expects
+//!   4.5      if predicted / multiplier > 20 µs           typical interval, else corrected timer
+//!   between  if expected > its residency                 the lesser of typical interval and timer
+//!   4.6      if the timer is beyond 20 µs and that       the lesser of the two
 //! ```
 //!
 //! In a pipe test the CPU idles for 1 to 2 µs and the timers are far: 4.6 goes to state 1, what was
 //! between polls. Going back to that made a loop 13 % faster, for 13 % more energy.
 //!
 //! Mirrors: 4.5.7; 4.6.2 with `0c313cb20732`; between, `e132b9b3bc7f` as its changelog has it.
+//! Known difference: the first real state is 1, as on x86, on any machine.
 
 use idlelab_states::{IdleState, IdleStates, Nanoseconds, StateIndex};
 

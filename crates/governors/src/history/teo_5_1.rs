@@ -15,26 +15,30 @@
 //!   then, if most of the last eight idle durations are below what that expects, their mean
 //! ```
 //!
-//! | | drafts v5, v6 | 5.1 | 5.3 | 5.10 |
-//! |---|---|---|---|---|
-//! | in whole | microseconds | microseconds | microseconds | nanoseconds |
-//! | measures | the core's residency (v5), its own span (v6) | its own span | its own span | the core's residency |
-//! | takes off exit latency | all | half | half | half |
-//! | expects first | the mean of a pattern (v5) or the timer | the timer | the timer | the timer |
-//! | hits beat misses | at par, and always in the deepest state | above par | above par | above par |
-//! | a too slow state | ends the search, and expects little | ends the search, and expects little | bounds the result | bounds the result |
-//! | a disabled state | raises the bar of early hits | as before | as before | lends its weights to the state above |
-//! | the last durations count | if below the state's residency (v6) | if below the state's residency | if below what is expected | if below what is expected |
+//! | | v5 | v6 | 5.1 | 5.3 | 5.10 |
+//! |---|---|---|---|---|---|
+//! | counts microseconds, or nanoseconds | µs | µs | µs | µs | ns |
+//! | measures the core's residency, or its own span | core's | own | own | own | core's |
+//! | takes off so much of the exit latency | all | all | half | half | half |
+//! | looks for a pattern before or after the walk | before | after | after | after | after |
+//! | a pattern is below the state's residency, or what is expected | | res. | res. | exp. | exp. |
+//! | the candidate wins if hits and misses are equal | yes | yes | no | no | no |
+//! | the deepest state is weighed too | no | no | yes | yes | yes |
+//! | a too slow state ends the walk, or bounds its result | ends | ends | ends | bounds | bounds |
+//! | a disabled state lends its weights to the one above | no | no | no | no | yes |
 //!
-//! The expectation that a too slow state sets keeps the tick; from 5.3 on a latency limit no longer
-//! does. But its bound is the first *too slow* state itself: the limit admits one state too many.
+//! A pattern is five or more of the last eight durations; v5 asks that they be close together too,
+//! and takes their mean for a latency limit. Where a too slow state ends the walk, no more is
+//! expected than the residency of the state above it, which keeps the tick. From 5.3 on a latency
+//! limit no longer does; but its bound is the first *too slow* state itself, one state too many.
 //!
 //! Up to 5.5 every ninth duration was written past the ring's end, where nobody read it. Here the
 //! ring has a ninth place for it.
 //!
-//! Mirrors: the text of draft v5 and of 5.10; the changelog of v6; `b26bf6ab716f` (5.1) and the
-//! latency change of 5.3 as later diffs show them. Known difference: where no state is enabled,
-//! 5.1 and 5.3 look at a weight before the first state's; here there is none.
+//! Mirrors: the text of draft v5, of 5.3 (but for enable and reflect, taken to be 5.10's) and of
+//! 5.10; the changelog of v6; for 5.1 (`b26bf6ab716f`) what the diffs after it took away. Known
+//! difference: where no state is enabled, 5.1 and 5.3 look at a weight before the first state's;
+//! here there is none.
 
 use core::mem;
 

@@ -20,8 +20,8 @@
 //! 6.3 looks at how busy the CPU is: above 1/64 of its capacity a wakeup is likelier than the bins
 //! say, so the next shallower state that sleeps and fits is taken.
 //!
-//! Mirrors: `77577558f25d` and its series, 5.14, the same in 6.1.192; the utilisation series of 6.3.
-//! Known difference: that of today's teo.
+//! Mirrors: `77577558f25d` and its series of 5.14, the same in 6.1.192; the utilisation series of
+//! 6.3. Known difference: that of today's teo.
 
 use core::mem;
 use core::num::Wrapping;

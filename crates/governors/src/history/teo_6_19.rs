@@ -4,14 +4,15 @@
 //! 6.19 learns as today from weights that decay to nothing, from wakeups by the tick once they
 //! dominate, and from short intercepts. Then:
 //!
-//! | | 6.19 | 7.0 | today |
+//! | | 6.19 | 7.0 | 7.1 |
 //! |---|---|---|---|
-//! | a hit | in the timer's bin | and the timer had fired | as 7.0 |
-//! | a wakeup by the tick, not dominating | as any other | a hit, if short intercepts are rare | as 7.0 |
-//! | the walk after intercepts ends | where more than half are covered | and not above the bin with most | as 7.0 |
-//! | the tick is kept for short intercepts | if more than 5/8 of all | if at least 2/3 of all | as 7.0 |
-//! | with the tick stopped, the walk | ends at the first state of a tick or more | and never in a bin of no size | is as ever |
-//! | and the timers | may go unasked | may go unasked | are always asked |
+//! | a hit is any wakeup in the timer's bin | yes | by the timer | by the timer |
+//! | a tick that does not dominate may be a hit | no | yes | yes |
+//! | short intercepts keep the tick from a share of | > 5/8 | ≥ 2/3 | ≥ 2/3 |
+//! | the walk goes at least to the most intercepted bin | no | yes | yes |
+//! | with the tick stopped it spares states below a tick | yes | yes | no |
+//! | and bins of no size | no | yes | no |
+//! | and the timers may go unasked | yes | yes | no |
 //!
 //! Mirrors: the series of November 2025 in 6.19; `4bd2221f231d` and `a971f984b845` in 7.0. Known
 //! difference: that of today's teo.

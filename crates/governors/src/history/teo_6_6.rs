@@ -15,7 +15,7 @@
 //! | a busy CPU | sleeps shallower | | |
 //! | five of the last nine | lead down | | |
 //! | going down to state 0 | spares the question | asks and ignores the answer | as 6.11 |
-//! | with the tick stopped, a state below a tick | is not gone down to for the timer | nor here | is |
+//! | with the tick stopped, the timer leads below a tick | no | no | yes |
 //!
 //! 6.6 has a fault: a hit that is counted apart leaves the oldest of the last nine wakeups in its
 //! place, to be taken out of the counts twice, and the count wraps. From then on that state's bin
@@ -297,8 +297,8 @@ mod tests {
         (0..steps).map(|_| driver.step(&mut teo, &states, &step).selection.state.get()).collect()
     }
 
-    /// 14 > 8206 − 8199 = 7. Asked and ignored, the timer makes each tick a hit in its bin: all hits
-    /// stay below the last state, and 14 > 7 for ever. Unasked, the tick is a hit in the last
+    /// 14 > 8206 − 8199 = 7. Asked and ignored, the timer makes each tick a hit in its bin: all
+    /// hits stay below the last state, and 14 > 7 for ever. Unasked, the tick is a hit in the last
     /// state's bin, and soon 14 > 8206 − 7175 = 1031 is false.
     #[test]
     fn a_leftover_of_seven_holds_6_11_in_the_shallowest_state_for_ever_but_not_6_6() {
