@@ -265,6 +265,10 @@ pub(crate) struct Platforms {
 }
 
 /// List the governors
+///
+/// Beside these names, NAME@VERSION finds the revision that was in force in a kernel: teo@6.8,
+/// menu@5.15, menu@debian-6.12.117. A point release that is not listed is taken for its series,
+/// with a warning, since backports may have changed it.
 #[derive(Args)]
 pub(crate) struct Governors {
     #[command(flatten)]
@@ -355,8 +359,13 @@ impl From<Latency> for ExitLatency {
     }
 }
 
+/// Says what to beware of where the name was read, so that no command can forget to.
 fn governor(name: &str) -> Result<GovernorName, String> {
-    catalog::find(name).map_err(|error| error.to_string())
+    let found = catalog::resolve(name).map_err(|error| error.to_string())?;
+    if let Some(caveat) = found.basis.caveat() {
+        eprintln!("idlelab: {name} is taken to be {}: {caveat}", found.name);
+    }
+    Ok(found.name)
 }
 
 /// Seconds with up to nine decimals, without going through floating point.

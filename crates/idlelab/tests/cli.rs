@@ -216,7 +216,7 @@ fn decide_makes_the_choices_of_the_kernel() {
         else {
             continue;
         };
-        let (governor, case) = name.split_once('@').unwrap();
+        let (governor, case) = name.rsplit_once('@').unwrap();
         let hz = case.rsplit_once("-hz").unwrap().1;
         let file = |kind: &str| vectors.join(format!("{case}.{kind}.csv")).display().to_string();
         let (states, steps) = (file("states"), file("steps"));
@@ -286,4 +286,46 @@ fn completions_and_manual_are_made_from_the_command_line() {
     assert!(stdout(&["man"]).contains(".TH idlelab"));
     assert!(stdout(&["man", "replay"]).contains("clairvoyant"));
     fails(&["man", "nothing"], 1);
+}
+
+#[test]
+fn a_point_release_that_is_not_listed_is_taken_for_its_series_with_a_warning() {
+    let base = ["replay", "--format", "csv", "--governors"];
+    let output = idlelab(&[&base[..], &["menu@6.12.30,teo@6.8"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "idlelab: menu@6.12.30 is taken to be menu@6.12: as released; the point release may \
+         differ from it by backports\n"
+    );
+    let figures = String::from_utf8(output.stdout).unwrap();
+    assert!(figures.contains("menu@6.12,") && figures.contains("teo@6.6,"), "{figures}");
+    // Debian's is known exactly, and said nothing of.
+    stdout(&[&base[..], &["menu@debian-6.12.117"]].concat());
+}
+
+#[test]
+fn a_table_says_which_of_its_governors_are_reconstructed() {
+    let text = stdout(&["replay", "--governors", "teo,teo@5.1,teo@5.10"]);
+    let notes: Vec<_> = text.lines().filter(|line| line.starts_with("Note: ")).collect();
+    assert_eq!(notes.len(), 1, "{text}");
+    assert!(notes[0].starts_with("Note: teo@5.1 is reconstructed"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let json = stdout(&["replay", "--governors", "teo@5.1", "--format", "json"]);
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let notes = document["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().starts_with("teo@5.1 is")), "{json}");
+}
+
+#[test]
+fn governors_are_listed_with_their_kernels_and_their_standing() {
+    let text = stdout(&["governors"]);
+    for listed in [
+        "kernels 6.11 to 6.13; equal to the kernel's C",
+        "kernels 5.1 and 5.2; reconstructed",
+        "kernels none; idlelab's own",
+    ] {
+        assert!(text.contains(listed), "{listed}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use idlelab_governors::catalog::{self, GovernorName};
+use idlelab_governors::catalog::{self, GovernorName, Standing};
 use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
@@ -87,16 +87,28 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             accounting,
             free_run,
         },
-        notes: recording.notes.iter().map(ToString::to_string).collect(),
+        notes: recording
+            .notes
+            .iter()
+            .map(ToString::to_string)
+            .chain(reconstructed(&arguments.governors))
+            .collect(),
         outcomes: prepared.compare(&arguments.governors),
     };
     let trust = report.self_check.trust();
     match arguments.output.format {
         Format::Json => output::json(&report)?,
         Format::Csv => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
-        Format::Text => text(&report, &recording)?,
+        Format::Text => text(&report, &recording, &arguments.governors)?,
     }
     Ok(trust)
+}
+
+/// A line for each governor whose figures are to be taken with a grain of salt.
+fn reconstructed(governors: &[GovernorName]) -> impl Iterator<Item = String> {
+    governors.iter().filter(|name| name.entry().standing == Standing::Reconstructed).map(|name| {
+        format!("{name} is reconstructed from mails and changelogs, never compared with its C")
+    })
 }
 
 /// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.
@@ -198,7 +210,7 @@ fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
     rows
 }
 
-fn text(report: &Report, recording: &Recording) -> Result<()> {
+fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> Result<()> {
     let mut out = output::stdout();
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
@@ -227,6 +239,9 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     }
     writeln!(out)?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
+    for note in reconstructed(governors) {
+        writeln!(out, "\nNote: {note}.")?;
+    }
     out.flush()?;
     Ok(())
 }
