@@ -58,6 +58,8 @@ impl Survey {
 
     /// Surveys the table up to the first enabled state whose target residency is beyond `reach`.
     /// That one is the candidate only if nothing is enabled above it, and state 0 always can be.
+    // Inlined, so that whoever has no bound does not compare with one.
+    #[inline(always)]
     pub(crate) fn within_reach(
         states: &IdleStates,
         bins: &PerState<Bin>,
@@ -105,6 +107,7 @@ impl Survey {
 
 /// Decides over the tick. It is kept where the CPU spins or should be back before it fires; then a
 /// state that it would cut short gives way to a shallower one.
+#[inline]
 pub(crate) fn settle(
     states: &IdleStates,
     shallowest: StateIndex,

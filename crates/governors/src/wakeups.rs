@@ -63,6 +63,7 @@ impl Wakeups {
     }
 
     /// Learns from the idle period that has ended, if one has.
+    #[inline(always)]
     pub(crate) fn learn_if_due(&mut self, states: &IdleStates, device: &mut Device, hit: Hit) {
         if mem::take(&mut self.unlearnt) {
             self.learn(states, device, hit);
@@ -70,6 +71,8 @@ impl Wakeups {
         self.sleep_length = Nanoseconds::MAX;
     }
 
+    // Inlined, so that each revision gets a copy without questions to it.
+    #[inline(always)]
     fn learn(&mut self, states: &IdleStates, device: &mut Device, hit: Hit) {
         decay_to_nothing(&mut self.short_idles);
         let latency = states[device.last_state].exit_latency;
