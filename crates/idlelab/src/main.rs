@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Import(arguments) => commands::import::run(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),
         Command::Governors(arguments) => commands::governors::run(&arguments),
         Command::Decide(arguments) => commands::decide::run(&arguments),

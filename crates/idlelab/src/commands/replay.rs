@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
     let recording = input::recording(arguments.recording.as_deref())?;
-    let (recorded, other) = machines(arguments)?;
+    let (recorded, other) = machines(arguments, &recording)?;
     let machine = &arguments.machine;
     let latency = arguments.latency.into();
     let as_recorded = Prepared::new(&recording, &recorded, None, machine.hz, latency)?;
@@ -102,23 +102,28 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     Ok(trust)
 }
 
-/// The recorded machine, and the one to replay on if it is another.
-fn machines(arguments: &Replay) -> Result<(Platform, Option<Platform>)> {
-    let wanted = arguments.machine.states.as_deref();
-    let recorded = match (arguments.machine.recorded_states.as_deref(), &arguments.recording) {
-        (Some(given), _) => given,
-        (None, None) => input::BUILT_IN_PLATFORM,
-        (None, Some(path)) => wanted.ok_or_else(|| {
-            anyhow!(
-                "{}: ftrace text has no idle-state table; give the recorded machine's with \
-                 --states (a built-in platform, a TOML file, a counter dump, or the root of a \
-                 /sys tree)",
-                path.display()
-            )
-        })?,
+/// The recorded machine, and the one to replay on if it is another. `--states` is the recorded
+/// machine where nothing else tells it.
+fn machines(arguments: &Replay, recording: &Recording) -> Result<(Platform, Option<Platform>)> {
+    let machine = &arguments.machine;
+    let wanted = machine.states.as_deref().map(input::platform).transpose()?;
+    let recorded = match &machine.recorded_states {
+        Some(given) => Some(input::platform(given)?),
+        None => recording.machine.clone(),
     };
-    let other = wanted.filter(|wanted| *wanted != recorded).map(input::platform).transpose()?;
-    Ok((input::platform(recorded)?, other))
+    match (recorded, wanted) {
+        (Some(recorded), wanted) => {
+            let other = wanted.filter(|wanted| *wanted != recorded);
+            Ok((recorded, other))
+        }
+        (None, Some(wanted)) => Ok((wanted, None)),
+        (None, None) => bail!(
+            "{}: has no idle-state table; give the recorded machine's with --states (a built-in \
+             platform, a TOML file, a counter dump, or the root of a /sys tree), or once and for \
+             all to `idlelab import`",
+            recording.source
+        ),
+    }
 }
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does
