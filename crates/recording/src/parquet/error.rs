@@ -34,7 +34,7 @@ pub enum ReadError {
         reason: String,
     },
     /// Bytes are not as they were written.
-    #[error("is damaged: the checksum of its content is {found:08x}, {written:08x} was written")]
+    #[error("is damaged: its checksum is {found:08x}, {written:08x} was written")]
     Checksum {
         /// As computed now.
         found: u32,
@@ -89,7 +89,7 @@ pub enum ReadError {
         expected: &'static str,
     },
     /// A column is compressed by a method that is not built in.
-    #[error("the column `{column}` is compressed with {found}; write the file with zstd")]
+    #[error("the column `{column}` is compressed with {found}; write the file with snappy")]
     Compressed {
         /// The column.
         column: &'static str,

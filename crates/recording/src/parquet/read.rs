@@ -36,9 +36,9 @@ pub fn read(file: impl Into<Bytes>) -> Result<Recording, ReadError> {
     let (at, footer) = footer::find(&file)?;
     let damaged = |reason| ReadError::Footer { offset: at, reason };
     let parquet = sheltered(|| ParquetMetaDataReader::decode_metadata(footer)).map_err(damaged)?;
+    check_sum(&file, at, &parquet)?;
     let entries = parquet.file_metadata().key_value_metadata().map_or(&[][..], Vec::as_slice);
     let mut recording = metadata::recording(entries)?;
-    check_sum(&file, at, &parquet)?;
     let columns = find_columns(&parquet)?;
     let mut rounds = Rounds::new(&mut recording);
     let file = Arc::new(file);
@@ -50,24 +50,15 @@ pub fn read(file: impl Into<Bytes>) -> Result<Recording, ReadError> {
 
 /// Holds a file that this program wrote against its checksum.
 fn check_sum(file: &[u8], footer_at: usize, parquet: &ParquetMetaData) -> Result<(), ReadError> {
-    let about = parquet.file_metadata();
-    if !about.created_by().is_some_and(|writer| writer.starts_with(WRITER)) {
+    let writer = parquet.file_metadata().created_by();
+    if !writer.is_some_and(|writer| writer.starts_with(WRITER)) {
         return Ok(());
     }
-    let entries = about.key_value_metadata().map_or(&[][..], Vec::as_slice);
-    let text = entries.iter().find(|entry| entry.key == checksum::KEY);
-    let text = text
-        .and_then(|entry| entry.value.as_ref())
-        .ok_or(ReadError::MissingMetadata { key: checksum::KEY })?;
-    let written = u32::from_str_radix(text, 16).map_err(|_| ReadError::Metadata {
-        key: checksum::KEY,
-        found: text.clone(),
-        expected: "eight hexadecimal digits",
-    })?;
-    let mut content = crc32fast::Hasher::new();
-    content.update(file.get(..footer_at).unwrap_or_default());
-    let found = checksum::with_metadata(content, entries);
-    if found == written { Ok(()) } else { Err(ReadError::Checksum { found, written }) }
+    match checksum::of_file(file, footer_at) {
+        None => Err(ReadError::MissingMetadata { key: checksum::KEY }),
+        Some((written, found)) if written != found => Err(ReadError::Checksum { found, written }),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Where each of [`COLUMNS`] stands in the file.
@@ -175,7 +166,7 @@ impl Open {
             .filter(|chunk| is_within(chunk, file.len()))
             .ok_or_else(|| damaged("it should be where the file is not".to_owned()))?;
         let found = chunk.compression();
-        if !matches!(found, Compression::UNCOMPRESSED | Compression::ZSTD(_)) {
+        if !matches!(found, Compression::UNCOMPRESSED | Compression::SNAPPY) {
             return Err(ReadError::Compressed { column: column.name, found });
         }
         let rows = usize::try_from(group.num_rows()).unwrap_or_default();
