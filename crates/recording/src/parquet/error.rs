@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::io;
 
-use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
 use idlelab_platform::PlatformError;
 use idlelab_states::CpuId;
@@ -89,12 +88,12 @@ pub enum ReadError {
         expected: &'static str,
     },
     /// A column is compressed by a method that is not built in.
-    #[error("the column `{column}` is compressed with {found}; write the file with snappy")]
+    #[error("the column `{column}` is compressed with {method}; write the file with SNAPPY")]
     Compressed {
         /// The column.
         column: &'static str,
         /// The method.
-        found: Compression,
+        method: String,
     },
     /// A column cannot be decoded.
     #[error("the column `{column}` is damaged, near row {row}: {reason}")]

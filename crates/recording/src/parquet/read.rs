@@ -167,7 +167,10 @@ impl Open {
             .ok_or_else(|| damaged("it should be where the file is not".to_owned()))?;
         let found = chunk.compression();
         if !matches!(found, Compression::UNCOMPRESSED | Compression::SNAPPY) {
-            return Err(ReadError::Compressed { column: column.name, found });
+            // Without the level, which the file does not tell.
+            let method = found.to_string();
+            let method = method.split('(').next().unwrap_or_default().to_owned();
+            return Err(ReadError::Compressed { column: column.name, method });
         }
         let rows = usize::try_from(group.num_rows()).unwrap_or_default();
         let reader = sheltered(|| {
@@ -275,16 +278,13 @@ impl Batch<'_> {
     }
 }
 
-/// Whether a column's bytes are within the file; the library takes that for granted.
+/// Whether a column's bytes are within the file; the library takes that for granted. They begin
+/// with the dictionary, if there is one.
 fn is_within(chunk: &ColumnChunkMetaData, length: usize) -> bool {
-    let starts = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
-    let within = |start: i64| {
-        let end = start.checked_add(chunk.compressed_size());
-        start >= 0
-            && chunk.compressed_size() >= 0
-            && end.and_then(|end| usize::try_from(end).ok()).is_some_and(|end| end <= length)
-    };
-    starts.into_iter().flatten().all(within)
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+    let end = start.checked_add(chunk.compressed_size());
+    let end = end.and_then(|end| usize::try_from(end).ok());
+    start >= 0 && chunk.compressed_size() >= 0 && end.is_some_and(|end| end <= length)
 }
 
 /// Calls the Parquet library, which is meant to return an error on damaged input but has
