@@ -32,26 +32,26 @@ const NOTES_HEADER: &str = "kind,cpu,count";
 /// The entries of a recording. What it does not know has no entry.
 pub(super) fn entries(recording: &Recording) -> Result<Vec<KeyValue>, WriteError> {
     let mut entries = vec![
-        entry(FORMAT, VERSION),
+        entry(FORMAT, &VERSION),
         entry(SOURCE, &recording.source),
-        entry(FIDELITY, recording.fidelity.level()),
-        entry(MISSES_RECORDED, recording.misses_recorded),
-        entry(CPUS, cpus_text(&recording.cpus)),
-        entry(NOTES, notes_text(&recording.notes)),
+        entry(FIDELITY, &recording.fidelity.level()),
+        entry(MISSES_RECORDED, &recording.misses_recorded),
+        entry(CPUS, &cpus_text(&recording.cpus)),
+        entry(NOTES, &notes_text(&recording.notes)),
     ];
     entries.extend(recording.governor.as_ref().map(|name| entry(GOVERNOR, name)));
     entries.extend(recording.clock.as_ref().map(|name| entry(CLOCK, name)));
-    entries.extend(recording.tick_rate.map(|rate| entry(TICK_RATE, rate.hertz())));
+    entries.extend(recording.tick_rate.map(|rate| entry(TICK_RATE, &rate.hertz())));
     if let Some((first, last)) = recording.span {
-        entries.extend([entry(FIRST, first), entry(LAST, last)]);
+        entries.extend([entry(FIRST, &first), entry(LAST, &last)]);
     }
     if let Some(machine) = &recording.machine {
-        entries.push(entry(MACHINE, machine_text(machine)?));
+        entries.push(entry(MACHINE, &machine_text(machine)?));
     }
     Ok(entries)
 }
 
-fn entry(key: &str, value: impl ToString) -> KeyValue {
+fn entry(key: &str, value: &impl ToString) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(value.to_string()) }
 }
 

@@ -295,3 +295,31 @@ fn sheltered<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Str
         Err(_) => Err("the Parquet library cannot make sense of it".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ::parquet::schema::types::SchemaDescriptor;
+
+    use super::super::columns::schema;
+    use super::*;
+
+    /// Other programs put a dictionary before any column, also before the last of the file.
+    #[test]
+    fn a_columns_bytes_begin_with_its_dictionary() {
+        let column = SchemaDescriptor::new(schema().unwrap()).column(0);
+        let chunk = |dictionary, data, size| {
+            ColumnChunkMetaData::builder(column.clone())
+                .set_dictionary_page_offset(dictionary)
+                .set_data_page_offset(data)
+                .set_total_compressed_size(size)
+                .build()
+                .unwrap()
+        };
+        assert!(is_within(&chunk(Some(4), 50, 96), 100));
+        assert!(!is_within(&chunk(Some(4), 50, 96), 99));
+        assert!(!is_within(&chunk(None, 50, 96), 100));
+        assert!(!is_within(&chunk(None, -1, 10), 100));
+        assert!(!is_within(&chunk(None, 4, -1), 100));
+        assert!(!is_within(&chunk(None, i64::MAX, 1), 100));
+    }
+}

@@ -12,6 +12,7 @@ use ::parquet::file::writer::{
 };
 use ::parquet::schema::types::ColumnPath;
 use bytes::Bytes;
+use idlelab_states::Nanoseconds;
 
 use super::checksum::{self, Summed};
 use super::columns::{COLUMNS, Column, Values, schema};
@@ -103,7 +104,7 @@ fn write_column<W: Write + Send>(
     };
     match column.values {
         Values::Time { get, .. } => {
-            put::<Int64Type>(&mut into, rows, |row| get(row).map(|time| time.get()))?;
+            put::<Int64Type>(&mut into, rows, |row| get(row).map(Nanoseconds::get))?;
         }
         // The type says that the sign is none.
         Values::Cpu { get, .. } => {
