@@ -72,8 +72,12 @@ pub struct Entry {
     pub tick_due: Option<Nanoseconds>,
     /// How long the state may poll, if it polls.
     pub poll_limit: Option<Nanoseconds>,
-    /// Whether the governor asked for the sleep length.
-    pub asked: bool,
+    /// What the governor was told if it asked for the sleep length.
+    pub sleep_length: Option<SleepLength>,
+    /// Whether the tick ran when the governor was asked.
+    pub tick: Tick,
+    /// Whether it wanted the tick stopped.
+    pub stop_requested: bool,
     /// Whether the tick was stopped in this round.
     pub stopped_tick: bool,
     governed: bool,
@@ -121,6 +125,12 @@ impl<G: Governor> IdleLoop<G> {
         &self.governor
     }
 
+    /// What the core keeps for the CPU.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// The idle states.
     #[must_use]
     pub fn states(&self) -> &IdleStates {
@@ -151,7 +161,8 @@ impl<G: Governor> IdleLoop<G> {
     /// One round of the idle loop up to the state's entry.
     #[inline]
     pub fn select(&mut self, environment: &mut impl Environment) -> Entry {
-        let mut asked = false;
+        let mut sleep_length = None;
+        let tick = self.tick.state();
         let governed = self.states.len() > 1;
         let selection = if governed {
             let mut kernel = Asked {
@@ -160,7 +171,7 @@ impl<G: Governor> IdleLoop<G> {
                 got_tick: &mut self.got_tick,
                 now: self.idle_entry,
                 environment,
-                asked: &mut asked,
+                sleep_length: &mut sleep_length,
             };
             self.governor.select(&self.states, &mut kernel)
         } else {
@@ -169,9 +180,9 @@ impl<G: Governor> IdleLoop<G> {
             let tick = if self.got_tick { TickRequest::Stop } else { TickRequest::Keep };
             Selection { state: StateIndex::ZERO, tick }
         };
-        self.statistics.sleep_length_queries += u64::from(asked);
-        let stopped_tick =
-            selection.tick == TickRequest::Stop && self.try_to_stop_tick(environment);
+        self.statistics.sleep_length_queries += u64::from(sleep_length.is_some());
+        let stop_requested = selection.tick == TickRequest::Stop;
+        let stopped_tick = stop_requested && self.try_to_stop_tick(environment);
         self.got_tick = false;
         let poll_limit = self.states[selection.state].is_polling().then(|| self.poll_limit());
         if poll_limit.is_some() {
@@ -181,7 +192,9 @@ impl<G: Governor> IdleLoop<G> {
             state: selection.state,
             tick_due: self.tick.due(),
             poll_limit,
-            asked,
+            sleep_length,
+            tick,
+            stop_requested,
             stopped_tick,
             governed,
         }
@@ -209,7 +222,7 @@ impl<G: Governor> IdleLoop<G> {
                 got_tick: &mut self.got_tick,
                 now: self.idle_entry,
                 environment: &mut environment,
-                asked: &mut false,
+                sleep_length: &mut None,
             };
             self.governor.reflect(entered, &mut kernel);
         }
@@ -249,12 +262,11 @@ struct Asked<'a, E> {
     got_tick: &'a mut bool,
     now: Nanoseconds,
     environment: &'a mut E,
-    asked: &'a mut bool,
+    sleep_length: &'a mut Option<SleepLength>,
 }
 
 impl<E: Environment> Kernel for Asked<'_, E> {
     fn sleep_length(&mut self) -> SleepLength {
-        *self.asked = true;
         let hrtimer = self.environment.next_hrtimer();
         let wheel = self.environment.next_wheel_timer();
         let programmed = match self.tick.due() {
@@ -265,7 +277,9 @@ impl<E: Environment> Kernel for Asked<'_, E> {
         let delta_tick = programmed - self.now;
         let keeps_tick = !self.environment.tick_stoppable() || self.tick.serves(wheel, self.now);
         let sleep = if keeps_tick { delta_tick } else { hrtimer.min(wheel) - self.now };
-        SleepLength { sleep, delta_tick }
+        let told = SleepLength { sleep, delta_tick };
+        *self.sleep_length = Some(told);
+        told
     }
 
     fn latency_limit(&mut self) -> Nanoseconds {

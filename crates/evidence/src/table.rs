@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use idlelab_outcome::{Assumption, Outcome};
 
-/// The most columns of a line: what survives quoting in a mail.
-pub const WIDTH: usize = 100;
+use crate::layout::{WIDTH, lay_out};
 
 /// Three tables: what was decided, where the time went, and what the bench adds.
 #[must_use]
@@ -36,10 +34,10 @@ fn decisions(outcomes: &[Outcome]) -> String {
         row.extend(modelled.then(|| joules(outcome.energy.modelled_joules)));
         row.extend([
             outcome.idles.to_string(),
-            outcome.misses.to_string(),
-            per_cent(outcome.misses, outcome.idles),
-            outcome.above.to_string(),
-            outcome.below.to_string(),
+            count(outcome.misses),
+            outcome.misses.map_or_else(unknown, |misses| per_cent(misses, outcome.idles)),
+            count(outcome.above),
+            count(outcome.below),
         ]);
         row
     });
@@ -111,8 +109,8 @@ fn replay(outcomes: &[Outcome]) -> String {
         };
         let mut row = vec![
             label(outcome),
-            outcome.ticks.to_string(),
-            outcome.sleep_length_queries.to_string(),
+            count(outcome.ticks),
+            count(outcome.sleep_length_queries),
             outcome.wakeup_latency.as_ref().map_or_else(unknown, |latency| {
                 [latency.p50_ns, latency.p99_ns, latency.max_ns].map(microseconds).join("/")
             }),
@@ -125,28 +123,10 @@ fn replay(outcomes: &[Outcome]) -> String {
     lay_out(&columns, rows)
 }
 
-fn lay_out(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(columns);
-    table.add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let alignment = if index == 0 { CellAlignment::Left } else { CellAlignment::Right };
-        column.set_cell_alignment(alignment);
-        column.set_padding((0, 2));
-    }
-    let mut text = String::new();
-    for line in table.lines() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 fn label(outcome: &Outcome) -> String {
-    let governor = &outcome.governor;
+    let governor = outcome.governor.as_deref().unwrap_or("-");
     match outcome.assumption {
-        None => governor.clone(),
+        None => governor.to_owned(),
         Some(Assumption::AllTimers) => format!("{governor}, all timers"),
         Some(Assumption::AllInterrupts) => format!("{governor}, all interrupts"),
     }
@@ -154,6 +134,10 @@ fn label(outcome: &Outcome) -> String {
 
 fn unknown() -> String {
     "-".to_owned()
+}
+
+fn count(count: Option<u64>) -> String {
+    count.map_or_else(unknown, |count| count.to_string())
 }
 
 fn per_cent(part: u64, whole: u64) -> String {
@@ -183,11 +167,11 @@ mod tests {
             name: format!("state-number-{index:02}"),
             usage: 123_456_789,
             time_ns: 98_765_432_109_876,
-            above: 1,
+            above: Some(1),
             ..Default::default()
         };
         let cpu = CpuOutcome { states: (0..states).map(state).collect(), ..Default::default() };
-        Outcome::of_cpus(Bench::Replay, "teo@over-eager", "p", vec![cpu])
+        Outcome::of_cpus(Bench::Replay, Some("teo@over-eager"), Some("p"), vec![cpu])
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) const PULSE: Pulses = Wrapping(1024);
 pub(crate) const TWO: Pulses = Wrapping(2);
 
 /// The eighth that an idle period takes away. Nothing from a weight below eight.
-pub(crate) fn eighth(weight: Pulses) -> Pulses {
+fn eighth(weight: Pulses) -> Pulses {
     weight >> 3
 }
 
@@ -53,11 +53,26 @@ impl Survey {
         bins: &PerState<Bin>,
         limit: Nanoseconds,
     ) -> Option<Self> {
+        Self::within_reach(states, bins, limit, Nanoseconds::MAX)
+    }
+
+    /// Surveys the table up to the first enabled state whose target residency is beyond `reach`.
+    /// That one is the candidate only if nothing is enabled above it, and state 0 always can be.
+    pub(crate) fn within_reach(
+        states: &IdleStates,
+        bins: &PerState<Bin>,
+        limit: Nanoseconds,
+        reach: Nanoseconds,
+    ) -> Option<Self> {
         let mut survey: Option<Self> = None;
         let mut within_limit = StateIndex::ZERO;
         let mut below = Bin::default();
         for ((state, row), bin) in states.indices().zip(states.as_slice()).zip(&bins.0) {
             if row.is_enabled() {
+                if row.target_residency > reach && state > StateIndex::ZERO {
+                    let only = Self { shallowest: state, deepest: state, within_limit, below };
+                    return survey.or(Some(only));
+                }
                 if row.exit_latency <= limit {
                     within_limit = state;
                 }
@@ -75,8 +90,7 @@ impl Survey {
         self.shallowest == self.deepest
     }
 
-    /// Decides over the tick. It is kept where the CPU spins or should be back before it fires;
-    /// then a state that it would cut short gives way to a shallower one.
+    /// Decides over the tick.
     pub(crate) fn settle(
         &self,
         states: &IdleStates,
@@ -85,15 +99,28 @@ impl Survey {
         tick: Tick,
         tick_length: Nanoseconds,
     ) -> Selection {
-        let row = &states[chosen];
-        if tick == Tick::Stopped || (!row.is_polling() && expected.duration >= tick_length) {
-            return Selection::stopping_tick(chosen);
-        }
-        if chosen > self.shallowest && row.target_residency > expected.delta_tick {
-            return Selection::keeping_tick(shallower(states, chosen, expected.delta_tick));
-        }
-        Selection::keeping_tick(chosen)
+        settle(states, self.shallowest, chosen, expected, tick, tick_length)
     }
+}
+
+/// Decides over the tick. It is kept where the CPU spins or should be back before it fires; then a
+/// state that it would cut short gives way to a shallower one.
+pub(crate) fn settle(
+    states: &IdleStates,
+    shallowest: StateIndex,
+    chosen: StateIndex,
+    expected: Expected,
+    tick: Tick,
+    tick_length: Nanoseconds,
+) -> Selection {
+    let row = &states[chosen];
+    if tick == Tick::Stopped || (!row.is_polling() && expected.duration >= tick_length) {
+        return Selection::stopping_tick(chosen);
+    }
+    if chosen > shallowest && row.target_residency > expected.delta_tick {
+        return Selection::keeping_tick(shallower(states, chosen, expected.delta_tick));
+    }
+    Selection::keeping_tick(chosen)
 }
 
 /// How long the coming idle period is taken to be.
@@ -133,6 +160,18 @@ impl Measured {
             Self { idle: half(residency), short: true }
         }
     }
+}
+
+/// Takes an eighth away, and the rest too once no eighth is left: what is never to decay would
+/// otherwise count for ever. Since 6.19.
+pub(crate) fn decay_to_nothing(weight: &mut Pulses) {
+    let eighth = eighth(*weight);
+    *weight = if eighth > Wrapping(0) { *weight - eighth } else { Wrapping(0) };
+}
+
+/// Takes an eighth away. What is left below eight stays for ever. Up to 6.18.
+pub(crate) fn decay(weight: &mut Pulses) {
+    *weight -= eighth(*weight);
 }
 
 /// Hands out the bins of the first `count` states.

@@ -58,10 +58,21 @@ impl Default for Parameters {
     }
 }
 
+/// What becomes of a limit that shrinks below the starting size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Remnant {
+    /// It is given up: from 6.12 at the latest.
+    #[default]
+    IsDropped,
+    /// It shrinks on, and costs a poll each time: up to 6.8.
+    IsKept,
+}
+
 /// The governor of one CPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Haltpoll {
     parameters: Parameters,
+    remnant: Remnant,
 }
 
 impl Haltpoll {
@@ -74,7 +85,13 @@ impl Haltpoll {
     /// A governor with other parameters.
     #[must_use]
     pub const fn with_parameters(parameters: Parameters) -> Self {
-        Self { parameters }
+        Self { parameters, remnant: Remnant::IsDropped }
+    }
+
+    /// The governor of kernels up to 6.8, with the module's default parameters.
+    #[must_use]
+    pub fn of_6_8() -> Self {
+        Self { remnant: Remnant::IsKept, ..Self::default() }
     }
 
     fn adjust(&self, device: &mut Device) {
@@ -82,14 +99,16 @@ impl Haltpoll {
         let halted = device.last_residency.get().cast_unsigned();
         // The comparison sees all of the limit, the arithmetic its low 32 bits.
         let limit = device.poll_limit.get().cast_unsigned() as u32;
-        let adjusted =
-            if halted > device.poll_limit.get().cast_unsigned() && halted <= maximum.into() {
-                limit.wrapping_mul(grow).max(grow_start).min(maximum)
-            } else if halted > maximum.into() && shrinking == Shrinking::Allowed {
-                limit.checked_div(shrink).filter(|&shrunk| shrunk >= grow_start).unwrap_or(0)
-            } else {
-                return;
-            };
+        let adjusted = if halted > device.poll_limit.get().cast_unsigned()
+            && halted <= maximum.into()
+        {
+            limit.wrapping_mul(grow).max(grow_start).min(maximum)
+        } else if halted > maximum.into() && shrinking == Shrinking::Allowed {
+            let is_kept = |&shrunk: &u32| self.remnant == Remnant::IsKept || shrunk >= grow_start;
+            limit.checked_div(shrink).filter(is_kept).unwrap_or(0)
+        } else {
+            return;
+        };
         device.poll_limit = Nanoseconds::new(adjusted.into());
     }
 }

@@ -14,9 +14,9 @@
 //!
 //! An idle period is the measured residency less the exit latency. The kernel compares it as an
 //! unsigned number, so that a residency *below* the exit latency looks like an enormously long
-//! idle period and promotes. A series that would have changed this (November 2022) was not merged.
-//! Disabled states are not skipped: a disabled next state blocks the way down, and the way up can
-//! end in one.
+//! idle period and promotes. Disabled states are not skipped: a disabled next state blocks the way
+//! down, and the way up can end in one. [A series](crate::history::ladder_fixed) that would have
+//! changed both was not merged.
 //!
 //! Mirrors: 6.1 to 7.3, whose text is the same in effect. Known difference: with one state only,
 //! which polls, the kernel's first rung is past the table's end; here it is state 0.

@@ -36,6 +36,9 @@ pub mod steps;
 pub mod teo;
 
 mod bins;
+mod memory;
+mod typical;
+mod wakeups;
 mod walk;
 
 #[cfg(test)]

@@ -142,7 +142,8 @@ impl StepDriver {
         let sleep_length_queries = kernel.sleep_length_queries;
         let driver = kernel.driver;
 
-        driver.clock += inputs.span;
+        // The kernel's clock wraps; a governor sees differences only.
+        driver.clock = Nanoseconds::new(driver.clock.get().wrapping_add(inputs.span.get()));
         match inputs.entry {
             Entry::Rejected => driver.device.last_residency = Nanoseconds::ZERO,
             Entry::Entered => {

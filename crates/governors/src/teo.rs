@@ -41,127 +41,35 @@
 //! Known difference: the kernel marks "nothing new to learn" in the device, this governor in its
 //! own data. Only a change of governor straight after a rejected entry can tell the two apart.
 
-use core::mem;
-use core::num::Wrapping;
+use idlelab_states::{IdleStates, StateIndex, TickRate};
 
-use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
-
-use crate::bins::{
-    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, eighth, explain_bins, explain_pulses,
-};
+use crate::bins::{Expected, Pulses, Survey, TWO};
+use crate::wakeups::{Hit, THREE, Wakeups};
 use crate::walk::{
     LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, safe_timer_range, shallower,
 };
 use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
 
-const THREE: Pulses = Wrapping(3);
-
 /// The governor of one CPU.
 #[derive(Clone, Debug)]
 pub struct Teo {
-    tick_length: Nanoseconds,
-    state_count: usize,
-    bins: PerState<Bin>,
-    total: Pulses,
-    total_tick: Pulses,
-    tick_intercepts: Pulses,
-    short_idles: Pulses,
-    /// As known at the last selection; `MAX` if it was not asked.
-    sleep_length: Nanoseconds,
-    tick_wakeup: bool,
-    /// Whether an idle period has ended that has not been learnt from.
-    unlearnt: bool,
+    wakeups: Wakeups,
 }
 
 impl Teo {
     /// A governor on a kernel of this tick rate.
     #[must_use]
     pub fn new(tick_rate: TickRate) -> Self {
-        Self::fresh(tick_rate.tick(), 0)
-    }
-
-    fn fresh(tick_length: Nanoseconds, state_count: usize) -> Self {
-        Self {
-            tick_length,
-            state_count,
-            bins: PerState::default(),
-            total: Wrapping(0),
-            total_tick: Wrapping(0),
-            tick_intercepts: Wrapping(0),
-            short_idles: Wrapping(0),
-            sleep_length: Nanoseconds::ZERO,
-            tick_wakeup: false,
-            unlearnt: true,
-        }
-    }
-
-    fn learn(&mut self, states: &IdleStates, device: &mut Device) {
-        decay(&mut self.short_idles);
-        let latency = states[device.last_state].exit_latency;
-        let measured = if mem::take(&mut device.poll_time_limit) {
-            // Nothing woke the CPU: it would have gone on idling.
-            Nanoseconds::MAX
-        } else {
-            let measured = Measured::new(device.last_residency, latency);
-            if measured.short {
-                self.short_idles += PULSE;
-            }
-            measured.idle
-        };
-
-        let mut sum = Wrapping(0);
-        let mut timer_bin = StateIndex::ZERO;
-        let mut duration_bin = StateIndex::ZERO;
-        // Disabled states keep their bins too, in case they are enabled again.
-        for ((state, row), bin) in
-            states.indices().zip(states.as_slice()).zip(self.bins.0.iter_mut())
-        {
-            decay(&mut bin.hits);
-            decay(&mut bin.intercepts);
-            sum += bin.hits + bin.intercepts;
-            if row.target_residency <= self.sleep_length {
-                timer_bin = state;
-                if row.target_residency <= measured {
-                    duration_bin = state;
-                }
-            }
-        }
-        self.total = sum + PULSE;
-        decay(&mut self.tick_intercepts);
-        decay(&mut self.total_tick);
-
-        if self.tick_wakeup {
-            self.total_tick += PULSE;
-            if THREE * self.total_tick > TWO * self.total {
-                self.bins[states.last()].hits += PULSE;
-                return;
-            }
-            if THREE * self.tick_intercepts < TWO * sum {
-                self.bins[timer_bin].hits += PULSE;
-                return;
-            }
-        }
-        // The subtraction wraps where the timers were not asked and the measurement is negative.
-        let early_by = self.sleep_length.get().wrapping_sub(measured.get());
-        if timer_bin == duration_bin && early_by < half(latency).get() {
-            self.bins[timer_bin].hits += PULSE;
-        } else {
-            self.bins[duration_bin].intercepts += PULSE;
-            if measured <= self.tick_length {
-                self.tick_intercepts += PULSE;
-            }
-        }
+        Self { wakeups: Wakeups::none(tick_rate.tick(), 0) }
     }
 
     /// Goes down from the deepest state as far as the intercepts ask.
     fn after_intercepts(&self, states: &IdleStates, survey: &Survey) -> StateIndex {
-        // The deepest bin's own intercepts reached the deepest state: they say nothing against it.
-        let most_intercepted =
-            below(states.last()).max_by_key(|&state| (self.intercepts(state), state));
+        let most_intercepted = self.wakeups.most_intercepted(states);
         let mut chosen = survey.deepest;
-        let mut sum = Wrapping(0);
+        let mut sum = Pulses::default();
         for state in below(survey.deepest).take_while(|&state| state >= survey.shallowest) {
-            sum += self.intercepts(state);
+            sum += self.wakeups.intercepts(state);
             if !states[state].is_enabled() {
                 continue;
             }
@@ -172,35 +80,29 @@ impl Teo {
         }
         chosen
     }
-
-    fn intercepts(&self, state: StateIndex) -> Pulses {
-        self.bins[state].intercepts
-    }
 }
 
 impl Governor for Teo {
     fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        *self = Self::fresh(self.tick_length, states.len());
+        self.wakeups = Wakeups::none(self.wakeups.tick_length(), states.len());
     }
 
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        if mem::take(&mut self.unlearnt) {
-            self.learn(states, kernel.device());
-        }
-        self.sleep_length = Nanoseconds::MAX;
+        self.wakeups.learn_if_due(states, kernel.device(), Hit::ByTimer);
+        let tick_length = self.wakeups.tick_length();
 
         let limit = kernel.latency_limit();
         let tick = kernel.tick();
-        let Some(survey) = Survey::new(states, &self.bins, limit) else {
+        let Some(survey) = Survey::new(states, &self.wakeups.bins, limit) else {
             return Selection::keeping_tick(StateIndex::ZERO);
         };
         let mut chosen = survey.deepest;
         if survey.is_single() {
-            let expected = Expected::unasked(states[chosen].target_residency, self.tick_length);
-            return survey.settle(states, chosen, expected, tick, self.tick_length);
+            let expected = Expected::unasked(states[chosen].target_residency, tick_length);
+            return survey.settle(states, chosen, expected, tick, tick_length);
         }
 
-        if TWO * survey.below.intercepts > self.total - survey.below.hits {
+        if TWO * survey.below.intercepts > self.wakeups.total - survey.below.hits {
             chosen = self.after_intercepts(states, &survey);
         }
         chosen = chosen.min(survey.within_limit);
@@ -208,20 +110,20 @@ impl Governor for Teo {
         let is_shallow =
             chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
         let timers_do_not_matter =
-            TWO * self.short_idles >= self.total || limit < LATENCY_THRESHOLD;
+            TWO * self.wakeups.short_idles >= self.wakeups.total || limit < LATENCY_THRESHOLD;
         if tick == Tick::Running && is_shallow && timers_do_not_matter {
             return Selection::keeping_tick(chosen);
         }
 
         let asked = kernel.sleep_length();
-        self.sleep_length = asked.sleep;
+        self.wakeups.sleep_length = asked.sleep;
         let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
 
         // With the tick stopped and no timer near, only an unforeseen wakeup would end a stay in a
         // shallow state, and it may be long in coming.
         if tick == Tick::Stopped
-            && asked.sleep > safe_timer_range(self.tick_length)
-            && states[chosen].target_residency < self.tick_length
+            && asked.sleep > safe_timer_range(tick_length)
+            && states[chosen].target_residency < tick_length
         {
             let deeper =
                 states.enabled().rev().take_while(|&state| state > chosen).find(|&state| {
@@ -237,48 +139,34 @@ impl Governor for Teo {
         }
         // Where short intercepts dominate, the tick is likelier to be needed than the timer is
         // likely to be reached.
-        if states[chosen].target_residency < self.tick_length
-            && THREE * self.tick_intercepts >= TWO * self.total
+        if states[chosen].target_residency < tick_length
+            && THREE * self.wakeups.tick_intercepts >= TWO * self.wakeups.total
         {
-            expected.duration = half(self.tick_length);
+            expected.duration = half(tick_length);
         }
-        survey.settle(states, chosen, expected, tick, self.tick_length)
+        survey.settle(states, chosen, expected, tick, tick_length)
     }
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
-        self.tick_wakeup = kernel.take_got_tick();
-        kernel.device().last_state = entered;
-        self.unlearnt = true;
+        self.wakeups.reflect(entered, kernel);
     }
 
     fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
-        explain_bins(&self.bins, self.state_count, metrics);
-        explain_pulses("total", self.total, metrics);
-        explain_pulses("total_tick", self.total_tick, metrics);
-        explain_pulses("tick_intercepts", self.tick_intercepts, metrics);
-        explain_pulses("short_idles", self.short_idles, metrics);
-        let sleep_length = self.sleep_length.get();
-        metrics(Metric { name: "sleep_length_ns", index: None, value: sleep_length });
-        metrics(Metric { name: "tick_wakeup", index: None, value: self.tick_wakeup.into() });
+        self.wakeups.explain(metrics);
     }
-}
-
-/// Takes an eighth away, and the rest too once no eighth is left: what is never to decay would
-/// otherwise count for ever.
-fn decay(weight: &mut Pulses) {
-    let eighth = eighth(*weight);
-    *weight = if eighth > Wrapping(0) { *weight - eighth } else { Wrapping(0) };
 }
 
 #[cfg(test)]
 mod tests {
+    use core::num::Wrapping;
     use std::vec::Vec;
 
-    use idlelab_states::IdleState;
+    use idlelab_states::{IdleState, Nanoseconds};
 
     use super::*;
     use crate::SleepLength;
     use crate::TickRequest::{Keep, Stop};
+    use crate::bins::Bin;
     use crate::steps::{StepDriver, StepInputs};
 
     const MILLISECOND: i64 = 1_000_000;
@@ -298,10 +186,12 @@ mod tests {
     fn teo(hertz: u32, states: &IdleStates, hits: &[u32], intercepts: &[u32]) -> Teo {
         let mut teo = Teo::new(TickRate::from_hertz(hertz).unwrap());
         teo.enable(states, &mut Device::default());
-        for (bin, (&hits, &intercepts)) in teo.bins.0.iter_mut().zip(hits.iter().zip(intercepts)) {
+        for (bin, (&hits, &intercepts)) in
+            teo.wakeups.bins.0.iter_mut().zip(hits.iter().zip(intercepts))
+        {
             *bin = Bin { hits: Wrapping(hits), intercepts: Wrapping(intercepts) };
         }
-        teo.total = Wrapping(hits.iter().sum::<u32>() + intercepts.iter().sum::<u32>());
+        teo.wakeups.total = Wrapping(hits.iter().sum::<u32>() + intercepts.iter().sum::<u32>());
         teo
     }
 
@@ -314,7 +204,7 @@ mod tests {
     }
 
     fn hits(teo: &Teo) -> Vec<u32> {
-        teo.bins.0.iter().take(teo.state_count).map(|bin| bin.hits.0).collect()
+        teo.wakeups.bins.0.iter().take(4).map(|bin| bin.hits.0).collect()
     }
 
     /// Old kernels kept the 7s: 2·7 > 8206 − (7 + 8192), for ever in state 0 with the tick.
@@ -322,8 +212,8 @@ mod tests {
     fn a_leftover_of_seven_decays_and_does_not_hold_the_cpu_in_the_shallowest_state() {
         let states = phone();
         let mut teo = teo(1000, &states, &[7, 0, 8192, 0], &[7, 0, 0, 0]);
-        teo.sleep_length = Nanoseconds::new(60 * MILLISECOND);
-        teo.tick_wakeup = true;
+        teo.wakeups.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        teo.wakeups.tick_wakeup = true;
         let mut driver = StepDriver::new();
         let outcome = driver.step(&mut teo, &states, &asked(59 * MILLISECOND));
         // Learnt: both 7s gone; 8192 − 1024, and 1024 for the timer that was believed.
@@ -336,24 +226,24 @@ mod tests {
     fn wakeups_by_the_tick_count_for_the_deepest_state_once_they_dominate() {
         let states = phone();
         let mut learnt = teo(1000, &states, &[0; 4], &[2048, 0, 0, 0]);
-        learnt.sleep_length = Nanoseconds::new(60 * MILLISECOND);
-        learnt.tick_wakeup = true;
+        learnt.wakeups.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        learnt.wakeups.tick_wakeup = true;
         let mut dominated = learnt.clone();
-        dominated.total_tick = Wrapping(4096);
+        dominated.wakeups.total_tick = Wrapping(4096);
         let mut device = Device { last_residency: Nanoseconds::new(997_000), ..Device::default() };
         // Sum 2048 − 256 = 1792, total 2816. Ticks 4096 − 512 + 1024 = 4608: 13 824 > 5632.
-        dominated.learn(&states, &mut device);
+        dominated.wakeups.learn_if_due(&states, &mut device, Hit::ByTimer);
         assert_eq!(hits(&dominated), [0, 0, 0, 1024]);
         // Ticks 1024: 3072 ≤ 5632. No short intercepts: 0 < 2·1792, the timer is believed.
-        learnt.learn(&states, &mut device);
+        learnt.wakeups.learn_if_due(&states, &mut device, Hit::ByTimer);
         assert_eq!(hits(&learnt), [0, 0, 1024, 0]);
         // Two thirds exactly do not dominate. 585 − 73 = 512, total 1536, ticks 1024: 3072 > 3072
         // is false.
         let mut tied = teo(1000, &states, &[585, 0, 0, 0], &[0; 4]);
-        tied.sleep_length = Nanoseconds::new(60 * MILLISECOND);
-        tied.tick_wakeup = true;
-        tied.learn(&states, &mut device);
-        assert_eq!(tied.total, Wrapping(1536));
+        tied.wakeups.sleep_length = Nanoseconds::new(60 * MILLISECOND);
+        tied.wakeups.tick_wakeup = true;
+        tied.wakeups.learn_if_due(&states, &mut device, Hit::ByTimer);
+        assert_eq!(tied.wakeups.total, Wrapping(1536));
         assert_eq!(hits(&tied), [512, 0, 1024, 0]);
     }
 
@@ -363,8 +253,8 @@ mod tests {
 
     fn select_after(intercepts: [u32; 4], states: &IdleStates) -> Selection {
         let mut teo = teo(250, states, &[0; 4], &intercepts);
-        teo.unlearnt = false;
-        teo.total = Wrapping(1000);
+        teo.wakeups.unlearnt = false;
+        teo.wakeups.total = Wrapping(1000);
         StepDriver::new().step(&mut teo, states, &asked(1_000 * MILLISECOND)).selection
     }
 

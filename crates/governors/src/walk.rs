@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Walks over the table towards shallower states, and the thresholds that teo and menu share.
 
-use idlelab_states::{IdleStates, Nanoseconds, StateIndex};
+use idlelab_states::{IdleState, IdleStates, Nanoseconds, StateIndex};
 
 /// Idle durations and target residencies below this are short (`RESIDENCY_THRESHOLD_NS`).
 pub(crate) const RESIDENCY_THRESHOLD: Nanoseconds = Nanoseconds::new(15_000);
@@ -36,8 +36,26 @@ pub(crate) fn shallower(
     from: StateIndex,
     duration: Nanoseconds,
 ) -> StateIndex {
+    shallower_of(states, from, duration, IdleState::is_enabled)
+}
+
+/// [`shallower`] among the states that sleep.
+pub(crate) fn shallower_sleeping(
+    states: &IdleStates,
+    from: StateIndex,
+    duration: Nanoseconds,
+) -> StateIndex {
+    shallower_of(states, from, duration, |row| row.is_enabled() && !row.is_polling())
+}
+
+fn shallower_of(
+    states: &IdleStates,
+    from: StateIndex,
+    duration: Nanoseconds,
+    is_usable: impl Fn(&IdleState) -> bool,
+) -> StateIndex {
     let mut chosen = from;
-    for state in below(from).filter(|&state| states[state].is_enabled()) {
+    for state in below(from).filter(|&state| is_usable(&states[state])) {
         chosen = state;
         if states[state].target_residency <= duration {
             break;

@@ -72,11 +72,12 @@ fn a_teo_metric_that_alone_grows_converges_to_8192() {
 }
 
 /// With the tick stopped, the walk after intercepts (all in bin 0) passes the zero-size bin of
-/// state 1. 6.14 stops there as the last state of a tick or more; since 7.1 state 0 is reached and
-/// left again for the deepest that the timer leaves time for.
+/// state 1. Up to 6.19 it stops there as the last state of a tick or more; 7.0 does not start on a
+/// bin without size; since 7.1 state 0 is reached and left again for the deepest that the timer
+/// leaves time for.
 #[test]
 fn of_two_states_with_the_same_residency_teo_never_chooses_the_shallower_with_the_tick_stopped() {
-    for (name, expected) in [("teo", 2), ("teo@6.14", 1)] {
+    for (name, expected) in [("teo", 2), ("teo@7.0", 2), ("teo@6.19", 1), ("teo@6.14", 1)] {
         let mut cpu = Cpu::new(name, 250, phone());
         cpu.repeat(20, &step(SECOND, 100_000));
         let outcome = cpu.step(&stopped(step(SECOND, SECOND)));
@@ -90,7 +91,9 @@ fn of_two_states_with_the_same_residency_teo_never_chooses_the_shallower_with_th
 #[test]
 fn teo_counts_intercepts_within_a_tick_and_teo_of_6_14_those_beyond() {
     for (residency, teo, teo_6_14) in [(200_000, 1024, 0), (5 * MILLISECOND, 0, 1024)] {
-        for (name, expected) in [("teo", teo), ("teo@6.14", teo_6_14)] {
+        for (name, expected) in
+            [("teo", teo), ("teo@7.0", teo), ("teo@6.19", teo), ("teo@6.14", teo_6_14)]
+        {
             let mut cpu = Cpu::new(name, 250, phone());
             assert_eq!(cpu.step(&step(100 * MILLISECOND, residency)).selection.state, state(2));
             cpu.step(&step(100 * MILLISECOND, residency));
@@ -100,10 +103,19 @@ fn teo_counts_intercepts_within_a_tick_and_teo_of_6_14_those_beyond() {
     }
 }
 
-/// 6.14 kept the 600 µs state for a 100 µs timer, because the 2 µs state was below a tick.
+/// 6.6 to 6.18 kept the 600 µs state for a 100 µs timer, because the 2 µs state was below a tick;
+/// Debian's 6.12.117 has the correction.
 #[test]
 fn teo_chooses_no_state_deeper_than_the_timer_whether_the_tick_is_stopped_or_not() {
-    for (name, with_tick_stopped) in [("teo", 1), ("teo@6.14", 2)] {
+    for (name, with_tick_stopped) in [
+        ("teo", 1),
+        ("teo@7.0", 1),
+        ("teo@6.19", 1),
+        ("teo@6.14", 2),
+        ("teo@6.12.117", 1),
+        ("teo@6.11", 2),
+        ("teo@6.6", 2),
+    ] {
         let running = Cpu::new(name, 250, wfi_c1_c6()).step(&step(100_000, 100_000));
         assert_eq!(triple(&running), (1, false, true), "{name}");
         let outcome = Cpu::new(name, 250, wfi_c1_c6()).step(&stopped(step(100_000, 100_000)));

@@ -267,3 +267,259 @@ fn haltpoll_of_6_12_to_7_3() {
     let states = table(&[POLL, sleeping(1_000, 1_000)]);
     assert_eq!(choices("haltpoll", 250, states), 0x58208c899da8e675);
 }
+
+#[test]
+fn haltpoll_up_to_6_8() {
+    let states = table(&[POLL, sleeping(1_000, 1_000)]);
+    assert_eq!(choices("haltpoll@6.8", 250, states), 0xc1e6332df6cd29e5);
+}
+
+#[test]
+fn teo_of_5_10() {
+    assert_choices(
+        "teo@5.10",
+        [
+            0x5c4c05c0423f91b1,
+            0xeda1e2d17833e6dd,
+            0x7322e58dae0b26e7,
+            0xd12d1b39178eb3d1,
+            0xc6c98a61fbb208ab,
+            0x3c95fa7ab3366336,
+            0xfaed53ac41300ded,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_5_14_to_6_2_and_6_1_192() {
+    assert_choices(
+        "teo@5.14",
+        [
+            0xae1a42fc122f472a,
+            0x48840febe424d374,
+            0xa8f35af1dfa1f436,
+            0xd8aca20033f49ba0,
+            0xdcc4479f7d44bed6,
+            0xcbe40a4fe8daf59b,
+            0x84023f4190bf4154,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_6_3_to_6_5() {
+    assert_choices(
+        "teo@6.3",
+        [
+            0xbd0de20356f063a3,
+            0x176e2c9c3bf82d29,
+            0x3a442b56f552da00,
+            0x0bcd6b2e2659c094,
+            0x6e96b7a43e656ce5,
+            0xfe731146a8b0012b,
+            0xa4e557cefa1f5f61,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_6_6_to_6_10() {
+    assert_choices(
+        "teo@6.6",
+        [
+            0xda2a9cd8590e5032,
+            0x63a68c4d905f98f5,
+            0xf376db3a9b52b7c4,
+            0x0c81792c8e9b557d,
+            0x2a6d4b694982bb82,
+            0x42d444e694fb4adb,
+            0xd47d36a36c87a478,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_6_11_to_6_13() {
+    assert_choices(
+        "teo@6.11",
+        [
+            0xc710b6a6532be423,
+            0xee5596d31cd0dedb,
+            0x1070f04ffc1b6ede,
+            0xba3848ae573883cb,
+            0x623aa8eeeee2fc57,
+            0x8663c2132131e2ab,
+            0x233135f6adb4e5d8,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_6_12_117() {
+    assert_first_choices(
+        "teo@6.12.117",
+        "2,0,1 5,1,1 0,0,0 2,0,1 1,0,1 2,0,1 2,0,1 2,0,1 2,1,1 1,0,1 1,0,0 2,1,1 2,0,1 5,1,1 \
+         1,0,0 2,0,1 2,0,1 2,0,1 2,0,1 2,0,1 1,0,1 1,0,1 2,1,1 1,0,0",
+    );
+    assert_choices(
+        "teo@6.12.117",
+        [
+            0xaa623810f2c9a4a7,
+            0xfc80d829f2ceff18,
+            0x77d8bd31c90132d2,
+            0x2bd30d51d49aef01,
+            0xa655377f96a088db,
+            0xe07eb09d759f27ea,
+            0xb6a68eacb5a5add9,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_6_19() {
+    assert_choices(
+        "teo@6.19",
+        [
+            0xb96394a73d6b1176,
+            0x9b7f5e36ddd86ad6,
+            0x1406f7bd6146909f,
+            0x7b97255faae0b195,
+            0xb4d4a4770164d4ba,
+            0x02ac520034c4282a,
+            0x2022263111ded438,
+        ],
+    );
+}
+
+#[test]
+fn teo_of_7_0() {
+    assert_choices(
+        "teo@7.0",
+        [
+            0xe6f2750b39bf21fe,
+            0x89a029fa8b045f99,
+            0x8b1749b442d5cf0c,
+            0xad367f333d50ca9b,
+            0xe839d28badd78f16,
+            0x1c0f13f960cc0830,
+            0x8c8f6550ffad2dad,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_5_10() {
+    assert_choices(
+        "menu@5.10",
+        [
+            0x55e9181967c82a50,
+            0x5c959e98f36225b3,
+            0x7c63aefea4cab28d,
+            0x6274b679770c1a51,
+            0x75e6e9fbf361e82f,
+            0x625b0c53fb5ce937,
+            0xb42773c421265554,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_1_192() {
+    assert_choices(
+        "menu@6.1.192",
+        [
+            0xc4c4d4facbe37ef3,
+            0xd1df6d27e76e3acf,
+            0x275961ccf737a797,
+            0x00f71882c07701d8,
+            0x56153279d42d4093,
+            0xc3176e7c2881d778,
+            0x418942e3a2fa9984,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_6_to_6_11() {
+    assert_choices(
+        "menu@6.6",
+        [
+            0x8b7f7d267aaddf5c,
+            0xf24752c227a9160d,
+            0x9de76aea61c2f8ea,
+            0x6bb697899b777844,
+            0xa9125352191a3f31,
+            0xdc8afacbd1f1dcca,
+            0xe95ba1227fa7fa10,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_12_to_6_14() {
+    assert_choices(
+        "menu@6.12",
+        [
+            0xd527141ca25b5f7e,
+            0x5363c6b133b03747,
+            0xeebfa07b4ad168a6,
+            0x800386bb023e7aea,
+            0x6d2452fd15845859,
+            0xbf71bdef8c2b24b4,
+            0x7e7a579d90ae43c0,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_15() {
+    assert_choices(
+        "menu@6.15",
+        [
+            0x334367c78d59f622,
+            0x9aa924962359cab7,
+            0x55eca5aa665bc73c,
+            0x8a812639561862f0,
+            0xab0559868c475f6d,
+            0xe8c81057728ee172,
+            0x4dd953c595b1d690,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_12_117() {
+    assert_first_choices(
+        "menu@6.12.117",
+        "2,0,1 1,0,0 0,0,0 1,0,0 1,0,0 2,0,1 2,0,1 2,0,1 2,1,1 1,0,1 1,0,1 2,0,1 2,0,1 2,0,1 \
+         2,0,1 2,0,1 2,0,1 2,0,1 2,0,1 2,0,1 1,0,1 1,0,1 2,0,1 1,0,1",
+    );
+    assert_choices(
+        "menu@6.12.117",
+        [
+            0x4bca3658a9ee94ec,
+            0x3de1c13eb3e3b305,
+            0x2d9500af051014ea,
+            0x012942a327c4af2f,
+            0x1e62be871f11323a,
+            0x9954cbc67ca6dd42,
+            0x8583f549aef889c1,
+        ],
+    );
+}
+
+#[test]
+fn menu_of_6_19() {
+    assert_choices(
+        "menu@6.19",
+        [
+            0x2ff5c1ea327c7a13,
+            0x0b20ea174ea0d33a,
+            0x71cb2fc2c668bc38,
+            0xeb0b0c8021f47efb,
+            0x4a778b950f543fc3,
+            0xc3bb5b6c65e5e161,
+            0x671fde55f07abcf9,
+        ],
+    );
+}

@@ -37,6 +37,8 @@ prop_compose! {
         (residency, idle, tick_due) in (any_time(), any_time(), any_time()),
         (stopped, got_tick, poll_time_limit) in any::<(bool, bool, bool)>(),
         (foreseen, ticks, stoppable) in any::<(bool, bool, bool)>(),
+        (io_waiters, utilisation, load) in (0_u32..4, 0_u32..=1024, 0_u32..8192),
+        span in any_time(),
         rejected in prop::bool::weighted(0.1),
     ) -> StepInputs {
         let tick_due = ticks.then_some(ns(tick_due));
@@ -46,6 +48,10 @@ prop_compose! {
             tick: if stopped { Tick::Stopped } else { Tick::Running },
             foresight: foreseen.then_some(Foresight { idle: ns(idle), tick: tick_due, stoppable }),
             entry: if rejected { Entry::Rejected } else { Entry::Entered },
+            io_waiters,
+            utilisation,
+            load,
+            span: ns(span),
             got_tick,
             poll_time_limit,
             ..StepInputs::of_residency(ns(residency))
@@ -67,10 +73,13 @@ fn may_be_disabled(
 ) -> bool {
     let mut allowed = states.enabled().filter(|&state| states[state].exit_latency <= limit);
     match name {
-        // Where the latency limit leaves no enabled state, state 0 is the way out.
-        "teo" | "teo@6.14" | "teo@over-eager" => chosen == state(0) && allowed.next().is_none(),
-        "menu" => chosen == state(0) && limit == Nanoseconds::ZERO,
-        "deepest" | "clairvoyant" => false,
+        "teo@5.1" | "teo@5.3" | "teo@5.10" | "ladder@fixed" | "deepest" | "clairvoyant" => false,
+        // Where neither timer nor latency limit leave an enabled state, state 0 is the way out.
+        "teo@rfc-v5" | "teo@rfc-v6" | "teo@5.14" | "teo@6.3" => chosen == state(0),
+        // Or where the latency limit alone leaves none.
+        name if name.starts_with("teo") => chosen == state(0) && allowed.next().is_none(),
+        "menu@4.5" | "menu@4.6" | "menu@4.6-reverted" => chosen == state(0),
+        name if name.starts_with("menu") => chosen == state(0) && limit == Nanoseconds::ZERO,
         // These look at no more than the next state, or at none, and `state:N` not at deeper ones.
         _ => true,
     }

@@ -5,6 +5,9 @@
 //! A run is three files: `NAME.states.csv`, `NAME.steps.csv` and `GOVERNOR@NAME.expected`, whose
 //! lines are *state, whether the tick is to be stopped, whether the sleep length was asked for*.
 //! NAME ends in the tick rate, `-hz250`.
+//!
+//! Those in `tests/vectors-4.x` are of kernels 4.5.7 and 4.6.2, which leave the tick to the idle
+//! loop: a line is the state alone, and steps are in microseconds where those kernels are.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -16,14 +19,18 @@ use std::path::Path;
 use common::{Cpu, Row, line, ns, table};
 use idlelab_governors::steps::{Entry, StepInputs};
 use idlelab_governors::{SleepLength, Tick};
-use idlelab_states::{Availability, IdleStates, StateKind};
+use idlelab_states::{Availability, IdleStates, Nanoseconds, StateKind};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors"))
 }
 
-fn read(name: &str) -> String {
-    fs::read_to_string(folder().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+fn folder_4_x() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors-4.x"))
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The rows of a file of numbers, by the names in its header.
@@ -91,8 +98,8 @@ fn inputs(row: &HashMap<&str, i64>) -> StepInputs {
 /// The first step at which a governor chose otherwise than the kernel.
 fn first_difference(governor: &str, name: &str, expected: &str) -> Option<String> {
     let rate = name.rsplit_once("-hz").unwrap().1.parse().unwrap();
-    let mut cpu = Cpu::new(governor, rate, states(&read(&format!("{name}.states.csv"))));
-    let steps = read(&format!("{name}.steps.csv"));
+    let mut cpu = Cpu::new(governor, rate, states(&read(folder(), &format!("{name}.states.csv"))));
+    let steps = read(folder(), &format!("{name}.steps.csv"));
     assert_eq!(rows(&steps).count(), expected.lines().count(), "lines of {governor}@{name}");
     rows(&steps).zip(expected.lines()).enumerate().find_map(|(number, (row, expected))| {
         let found = line(&cpu.step(&inputs(&row)));
@@ -119,9 +126,41 @@ fn every_recorded_run_is_chosen_as_by_the_kernel() {
     let differences: Vec<_> = runs
         .iter()
         .filter_map(|(governor, name)| {
-            first_difference(governor, name, &read(&format!("{governor}@{name}.expected")))
+            first_difference(
+                governor,
+                name,
+                &read(folder(), &format!("{governor}@{name}.expected")),
+            )
         })
         .collect();
     let all = runs.len();
     assert!(differences.is_empty(), "{} of {all}:\n{}", differences.len(), differences.join("\n"));
+}
+
+fn inputs_4_x(row: &HashMap<&str, i64>) -> StepInputs {
+    let microseconds = Nanoseconds::from_micros;
+    StepInputs {
+        sleep_length: SleepLength { sleep: ns(row["sleep_ns"]), delta_tick: ns(0) },
+        latency_limit: microseconds(row["latency_us"]),
+        io_waiters: row["iowaiters"].try_into().unwrap(),
+        load: row["load"].try_into().unwrap(),
+        ..StepInputs::of_residency(microseconds(row["residency_us"]))
+    }
+}
+
+#[test]
+fn menu_of_4_5_and_4_6_chooses_as_those_kernels_do() {
+    for table in ["snb", "arm", "two"] {
+        let states = states(&read(folder_4_x(), &format!("menu46-{table}.states.csv")));
+        let steps = read(folder_4_x(), &format!("menu46-{table}.steps.csv"));
+        for governor in ["menu@4.5", "menu@4.6"] {
+            let expected = read(folder_4_x(), &format!("{governor}-{table}.expected"));
+            assert_eq!(rows(&steps).count(), expected.lines().count());
+            let mut cpu = Cpu::new(governor, 250, states);
+            for (number, (row, expected)) in rows(&steps).zip(expected.lines()).enumerate() {
+                let found = cpu.step(&inputs_4_x(&row)).selection.state.to_string();
+                assert_eq!(found, expected, "{governor} on {table}, step {number}: {row:?}");
+            }
+        }
+    }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use idlelab_governors::catalog::{self, GovernorName};
-use idlelab_replay::ExitLatency;
-use idlelab_states::TickRate;
+use idlelab_replay::{ExitLatency, LatencyLimit};
+use idlelab_states::{Nanoseconds, TickRate};
 
 const EXIT_CODES: &str = "\
 Exit status:
@@ -17,7 +18,7 @@ Exit status:
 /// A laboratory for Linux CPU idle governors
 ///
 /// Replays recordings of real CPUs through any governor and says what it would have done with the
-/// very same wakeups. Results go to standard output, everything else to standard error.
+/// very same wakeups; counts what a machine's idle states did between two snapshots. Results go to standard output, everything else to standard error.
 #[derive(Parser)]
 #[command(name = "idlelab", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -29,6 +30,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Say what governors would have done with the wakeups of a recording
     Replay(Replay),
+    /// Say why a governor chose what it chose
+    Explain(Explain),
+    /// Say what idle states did between two snapshots of their counters
+    Count(Count),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// Keep a recording as a Parquet file, with the machine that it is from
@@ -60,6 +65,8 @@ Examples:
                                               grep -r . /sys/devices/system/cpu/cpu*/cpuidle
   idlelab replay trace.txt --states /         with the states of this machine
   idlelab replay --states i7-2600k            what if the machine had those states
+  idlelab replay --disable 3 --latency-limit 100@0-1 --hz 1000
+                                              what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
 
 What is printed:
@@ -91,14 +98,154 @@ pub(crate) struct Replay {
     /// The governor that was in force, where the recording does not say, or another revision of it
     #[arg(long, value_name = "NAME", value_parser = governor)]
     pub(crate) recorded_governor: Option<GovernorName>,
-    /// Exit latency of the idle states
-    #[arg(long, value_enum, default_value_t = Latency::Observed)]
-    pub(crate) latency: Latency,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Threads to use [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  idlelab explain --cpu 1 --at 0.764380 -g teo,menu     in the recording that is built in
+  idlelab explain --first-difference teo,menu           where they first choose differently";
+
+/// Say why a governor chose what it chose
+///
+/// Replays the recording up to one decision and shows what the governor was told, its metrics at
+/// that moment, by the names the kernel gives them, and its choice.
+#[derive(Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub(crate) struct Explain {
+    /// The recording, as of `replay`
+    pub(crate) recording: Option<PathBuf>,
+    /// The CPU
+    #[arg(long, value_name = "N", requires = "at")]
+    pub(crate) cpu: Option<u32>,
+    /// The time in seconds of the recording's clock: the last decision not after it is explained
+    #[arg(long, value_name = "SECONDS", requires = "cpu", value_parser = seconds)]
+    pub(crate) at: Option<Nanoseconds>,
+    /// Explain the first decision, on any CPU, in which two governors differ
+    #[arg(
+        long, value_name = "A,B", value_delimiter = ',', value_parser = governor,
+        conflicts_with_all = ["cpu", "at", "governors"]
+    )]
+    pub(crate) first_difference: Vec<GovernorName>,
+    /// The governors whose decision is explained
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor,
+        default_value = "teo"
+    )]
+    pub(crate) governors: Vec<GovernorName>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+}
+
+const COUNT_EXAMPLES: &str = "\
+Examples:
+  grep -r . /sys/devices/system/cpu/cpu*/cpuidle /sys/devices/system/cpu/cpuidle > before.txt
+  (the workload)
+  grep -r . /sys/devices/system/cpu/cpu*/cpuidle /sys/devices/system/cpu/cpuidle > after.txt
+  idlelab count before.txt after.txt
+  idlelab count before.txt /                  from the file to this machine now
+  idlelab count before.txt after.txt --seconds 30 --per-cpu
+  idlelab count teo.before teo.after menu.before menu.after
+                                              two runs side by side, with the change
+  idlelab count before/ after/                of two copies of /sys/devices/system/cpu
+  idlelab count /                             this machine, since its CPUs came up
+
+What is printed of each idle state:
+  share%   its share of the idle time; window% of the time between the snapshots
+  mean us  its time for each entry
+  above    entries that turned out too deep: the CPU woke before the target residency
+  below    entries that turned out too shallow: a deeper state would have paid off
+  misses   above and below together
+
+Counters move only when a sleep ends: wake every CPU before each snapshot, such as by
+  for cpu in /sys/devices/system/cpu/cpu[0-9]*; do taskset -c ${cpu##*cpu} true; done";
+
+/// Say what idle states did between two snapshots of their counters
+///
+/// A snapshot is what people paste: the output of `grep -r . …/cpuidle`, of `cat …/state*/*`
+/// without names, or of pepc; or a folder with a copy of /sys; or `/` for this machine now. CPUs
+/// that cannot be counted (their counters fell, their states changed) are left out and named.
+#[derive(Args)]
+#[command(
+    after_help = COUNT_EXAMPLES,
+    override_usage = "idlelab count [OPTIONS] BEFORE AFTER [BEFORE AFTER]…\n       \
+                      idlelab count [OPTIONS] SNAPSHOT"
+)]
+pub(crate) struct Count {
+    /// Snapshots before and after, pair by pair; `-` is standard input. One alone is counted from
+    /// when the CPUs came up
+    #[arg(required = true, value_name = "SNAPSHOT")]
+    snapshots: Vec<String>,
+    /// Seconds between before and after, for shares of that time; one number for each pair, or one
+    /// for all
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = window)]
+    seconds: Vec<Nanoseconds>,
+    /// Show each CPU, too
+    #[arg(long)]
+    pub(crate) per_cpu: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Two snapshots to count between.
+pub(crate) struct Pair<'a> {
+    /// None if everything since the CPUs came up is meant.
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: &'a str,
+    pub(crate) window: Option<Nanoseconds>,
+}
+
+impl Count {
+    /// What belongs together on the command line.
+    pub(crate) fn pairs(&self) -> Result<Vec<Pair<'_>>, clap::Error> {
+        let wrong = |message: &str| {
+            let mut cli = Cli::command();
+            cli.build();
+            let command = cli.find_subcommand_mut("count");
+            let error = clap::Error::raw(ErrorKind::WrongNumberOfValues, message);
+            Err(match command {
+                Some(command) => error.format(command),
+                None => error,
+            })
+        };
+        if self.snapshots.iter().filter(|snapshot| *snapshot == "-").count() > 1 {
+            return wrong("standard input can be only one of the snapshots");
+        }
+        if let [after] = &self.snapshots[..] {
+            if !self.seconds.is_empty() {
+                return wrong("--seconds is the time between two snapshots, and there is one");
+            }
+            return Ok(vec![Pair { before: None, after, window: None }]);
+        }
+        let (pairs, rest) = self.snapshots.as_chunks::<2>();
+        if let [alone] = rest {
+            return wrong(&format!(
+                "snapshots come in pairs, before and after; `{alone}` is without an after"
+            ));
+        }
+        if self.seconds.len() > 1 && self.seconds.len() != pairs.len() {
+            return wrong("--seconds needs one number for each pair, or one for all");
+        }
+        if pairs.iter().any(|[before, after]| before == "/" && after == "/") {
+            return wrong(
+                "`/` is this machine at this moment, which is one snapshot; save the other to a \
+                 file before the workload",
+            );
+        }
+        Ok(pairs
+            .iter()
+            .enumerate()
+            .map(|(at, [before, after])| Pair {
+                before: Some(before),
+                after,
+                window: self.seconds.get(at).or(self.seconds.first()).copied(),
+            })
+            .collect())
+    }
 }
 
 /// Say what a recording holds and how much it knows
@@ -149,6 +296,10 @@ pub(crate) struct Platforms {
 }
 
 /// List the governors
+///
+/// Beside these names, NAME@VERSION finds the revision that was in force in a kernel: teo@6.8,
+/// menu@5.15, menu@debian-6.12.117. A point release that is not listed is taken for its series,
+/// with a warning, since backports may have changed it.
 #[derive(Args)]
 pub(crate) struct Governors {
     #[command(flatten)]
@@ -187,9 +338,19 @@ pub(crate) struct Machine {
     /// The recorded machine, where the recording does not hold it and --states is another
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) recorded_states: Option<String>,
-    /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells
+    /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells, or another
     #[arg(long, value_name = "N", value_parser = tick_rate)]
     pub(crate) hz: Option<TickRate>,
+    /// Exit latency of the idle states
+    #[arg(long, value_enum, default_value_t = Latency::Observed)]
+    pub(crate) exit_latency: Latency,
+    /// What if these states, by name or number, were disabled
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// What if PM QoS allowed this exit latency, on all CPUs or on some: `20` or `20@0-3`; may be
+    /// given more than once
+    #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
+    pub(crate) latency_limit: Vec<LatencyLimit>,
 }
 
 #[derive(Args)]
@@ -229,8 +390,50 @@ impl From<Latency> for ExitLatency {
     }
 }
 
+/// Says what to beware of where the name was read, so that no command can forget to.
 fn governor(name: &str) -> Result<GovernorName, String> {
-    catalog::find(name).map_err(|error| error.to_string())
+    let found = catalog::resolve(name).map_err(|error| error.to_string())?;
+    if let Some(caveat) = found.basis.caveat() {
+        eprintln!("idlelab: {name} is taken to be {}: {caveat}", found.name);
+    }
+    Ok(found.name)
+}
+
+/// Seconds with up to nine decimals, without going through floating point.
+fn seconds(text: &str) -> Result<Nanoseconds, String> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let wrong = || format!("{text:?} is no time in seconds, such as 12.345678");
+    let digits = |part: &str| part.bytes().all(|digit| digit.is_ascii_digit());
+    if fraction.len() > 9 || !digits(whole) || !digits(fraction) {
+        return Err(wrong());
+    }
+    let whole: i64 = whole.parse().map_err(|_| wrong())?;
+    let nanoseconds: i64 = format!("{fraction:0<9}").parse().map_err(|_| wrong())?;
+    whole
+        .checked_mul(1_000_000_000)
+        .and_then(|whole| whole.checked_add(nanoseconds))
+        .map(Nanoseconds::new)
+        .ok_or_else(wrong)
+}
+
+fn latency_limit(text: &str) -> Result<LatencyLimit, String> {
+    let (limit, cpus) = match text.split_once('@') {
+        Some((limit, cpus)) => (limit, Some(cpus.parse().map_err(|e| format!("{e}"))?)),
+        None => (text, None),
+    };
+    let limit: u32 = limit
+        .parse()
+        .map_err(|_| format!("{limit:?} is no number of microseconds, such as 20 or 20@0-3"))?;
+    Ok(LatencyLimit { limit: Nanoseconds::from_micros(limit.into()), cpus })
+}
+
+/// A time between snapshots.
+fn window(text: &str) -> Result<Nanoseconds, String> {
+    let window = seconds(text)?;
+    if window > Nanoseconds::ZERO {
+        return Ok(window);
+    }
+    Err(format!("{text:?} is no time between two snapshots; expected seconds, above 0"))
 }
 
 fn tick_rate(text: &str) -> Result<TickRate, String> {

@@ -2,11 +2,12 @@
 //! Recordings and platforms as users name them.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use idlelab_import::ImportError;
+use idlelab_outcome::count::Snapshot;
 use idlelab_platform::{Platform, dump, embedded, sysfs};
 use idlelab_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -55,9 +56,11 @@ pub(crate) fn platform(given: &str) -> Result<Platform> {
         return Ok(platform);
     }
     if !path.exists() {
+        let nearest = embedded::nearest(given)
+            .map_or_else(String::new, |nearest| format!(" (did you mean {nearest}?)"));
         bail!(
-            "{given}: no built-in platform and no file is called so; `idlelab platforms` lists \
-             what is built in"
+            "{given}: no built-in platform{nearest} and no file is called so; `idlelab platforms` \
+             lists what is built in"
         );
     }
     let text = fs::read_to_string(path)
@@ -69,6 +72,41 @@ pub(crate) fn platform(given: &str) -> Result<Platform> {
     }
     let platform = dump::parse(given, &text)?.platform(given)?;
     Ok(platform)
+}
+
+/// Reads a counter snapshot by what a user gave: a dump, the root of a /sys tree, or standard
+/// input. Warnings go to standard error.
+pub(crate) fn snapshot(given: &str) -> Result<Snapshot> {
+    let path = Path::new(given);
+    if path.is_dir() {
+        let (cpus, warnings) = sysfs::counters(path)?;
+        warnings.iter().for_each(|warning| eprintln!("idlelab: warning: {warning}"));
+        if cpus.is_empty() {
+            bail!("{given}: no CPU has idle states here; is there a cpuidle driver?");
+        }
+        return Ok(Snapshot { governor: sysfs::current_governor(path), cpus });
+    }
+    let mut bytes = Vec::new();
+    let name = if given == "-" {
+        io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        "standard input"
+    } else {
+        bytes = fs::read(path)
+            .with_context(|| format!("{given}: a counter dump or a folder was expected"))?;
+        given
+    };
+    let dump = dump::parse(name, &String::from_utf8_lossy(&bytes))?;
+    if let Some(first) = dump.skipped.first() {
+        let more = match dump.skipped.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        eprintln!(
+            "idlelab: warning: {name}:{}: passed over, not a counter: {}{more}",
+            first.line, first.text
+        );
+    }
+    Ok(Snapshot { governor: dump.governor, cpus: dump.cpus })
 }
 
 /// A counter dump has neither tables nor assignments.

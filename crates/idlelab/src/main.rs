@@ -30,6 +30,8 @@ enum Trust {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Replay(arguments) => commands::replay::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Count(arguments) => commands::count::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),

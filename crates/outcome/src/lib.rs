@@ -10,12 +10,19 @@
 //! ```
 //! use idlelab_outcome::{Bench, CpuOutcome, Outcome, StateOutcome};
 //!
-//! let state = StateOutcome { name: "C1".into(), usage: 10, above: 2, below: 1, ..Default::default() };
+//! let state = StateOutcome {
+//!     name: "C1".into(),
+//!     usage: 10,
+//!     above: Some(2),
+//!     below: Some(1),
+//!     ..Default::default()
+//! };
 //! let cpu = CpuOutcome { cpu: 0, states: vec![state], ..Default::default() };
-//! let outcome = Outcome::of_cpus(Bench::Replay, "teo", "my-machine", vec![cpu]);
-//! assert_eq!((outcome.idles, outcome.misses), (10, 3));
+//! let outcome = Outcome::of_cpus(Bench::Replay, Some("teo"), Some("my-machine"), vec![cpu]);
+//! assert_eq!((outcome.idles, outcome.misses), (10, Some(3)));
 //! ```
 
+pub mod count;
 mod latency;
 mod merge;
 
@@ -29,6 +36,8 @@ pub use latency::WakeupLatency;
 pub enum Bench {
     /// A recording, replayed through a governor.
     Replay,
+    /// Counters of a machine, before and after.
+    Count,
 }
 
 /// What a replay had to assume of wakeups whose cause its recording does not hold.
@@ -46,10 +55,10 @@ pub enum Assumption {
 pub struct Outcome {
     /// The bench.
     pub bench: Bench,
-    /// The governor, by its canonical name.
-    pub governor: String,
-    /// The platform whose idle states were used.
-    pub platform: String,
+    /// The governor, by its canonical name; null where counters do not tell.
+    pub governor: Option<String>,
+    /// The platform whose idle states were used; null for counters of a machine without a name.
+    pub platform: Option<String>,
     /// Which repetition it is, from 0.
     pub iteration: u32,
     /// One of two bounds, where the recording does not tell the causes of wakeups.
@@ -57,15 +66,15 @@ pub struct Outcome {
     /// Idle periods.
     pub idles: u64,
     /// Idle periods in a wrong state: `above` and `below` together.
-    pub misses: u64,
-    /// Idle periods in a state that was too deep.
-    pub above: u64,
-    /// Idle periods in a state that was too shallow.
-    pub below: u64,
+    pub misses: Option<u64>,
+    /// Idle periods in a state that was too deep; null where the kernel does not count them.
+    pub above: Option<u64>,
+    /// Idle periods in a state that was too shallow; null where the kernel does not count them.
+    pub below: Option<u64>,
     /// Ticks that fired while a CPU was in the idle loop.
-    pub ticks: u64,
+    pub ticks: Option<u64>,
     /// How often the governor asked for the sleep length.
-    pub sleep_length_queries: u64,
+    pub sleep_length_queries: Option<u64>,
     /// Energy.
     pub energy: Energy,
     /// Wakeup latency that the states added.
@@ -108,12 +117,12 @@ pub struct StateOutcome {
     pub usage: u64,
     /// How long CPUs were in it.
     pub time_ns: u64,
-    /// How often it was too deep.
-    pub above: u64,
-    /// How often it was too shallow.
-    pub below: u64,
-    /// How often the driver refused it.
-    pub rejected: u64,
+    /// How often it was too deep; null where the kernel does not count it.
+    pub above: Option<u64>,
+    /// How often it was too shallow; null where the kernel does not count it.
+    pub below: Option<u64>,
+    /// How often the driver refused it; null where the kernel does not count it.
+    pub rejected: Option<u64>,
 }
 
 /// What came of a run on one CPU.
@@ -122,9 +131,9 @@ pub struct CpuOutcome {
     /// The CPU's number.
     pub cpu: u32,
     /// Ticks that fired in the idle loop.
-    pub ticks: u64,
+    pub ticks: Option<u64>,
     /// How often the governor asked for the sleep length.
-    pub sleep_length_queries: u64,
+    pub sleep_length_queries: Option<u64>,
     /// Modelled energy of this CPU's idle states, as if its core were its own; nothing shared.
     pub modelled_joules: Option<f64>,
     /// Wakeup latency that the states added.
@@ -139,6 +148,18 @@ impl Outcome {
     /// All idle time of all CPUs, in nanoseconds.
     #[must_use]
     pub fn idle_ns(&self) -> u64 {
-        self.states.iter().map(|state| state.time_ns).sum()
+        idle_ns(&self.states)
     }
+}
+
+impl CpuOutcome {
+    /// All idle time of the CPU, in nanoseconds.
+    #[must_use]
+    pub fn idle_ns(&self) -> u64 {
+        idle_ns(&self.states)
+    }
+}
+
+fn idle_ns(states: &[StateOutcome]) -> u64 {
+    states.iter().fold(0, |sum, state| sum.saturating_add(state.time_ns))
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Machines and counters out of sysfs, of this machine or of a copy of its tree.
 //!
+//! A root is where a file system of Linux is mounted or copied to; a copy of `/sys` or of
+//! `/sys/devices/system/cpu` alone will do.
+//!
 //! Every attribute is optional: an old kernel lacks some, a copied tree others. What is not there
 //! is not an error; what is there and cannot be understood is a warning. A CPU whose states lack a
 //! name, a latency or a residency is left out of the platform with a warning.
@@ -36,7 +39,7 @@ const MAX_ATTRIBUTE_BYTES: u64 = 4_096;
 #[non_exhaustive]
 pub enum SysfsError {
     /// The CPU folder cannot be listed.
-    #[error("{}: cannot be listed ({source}); is this the root of a Linux machine?", path.display())]
+    #[error("{}: cannot be listed; is this the root of a Linux machine?", path.display())]
     Unreadable {
         /// The folder.
         path: PathBuf,
@@ -142,8 +145,29 @@ pub fn counters(root: &Path) -> Result<(Vec<CpuCounters>, Vec<Warning>), SysfsEr
     Ok((counters, warnings))
 }
 
+/// Reads which governor is in force; `None` if the tree does not tell.
+#[must_use]
+pub fn current_governor(root: &Path) -> Option<String> {
+    let folder = cpu_folder(root).join("cpuidle");
+    // Kernels that cannot switch governors show it under the second name alone.
+    ["current_governor", "current_governor_ro"]
+        .iter()
+        .find_map(|name| attribute(&folder.join(name)))
+}
+
+/// Where the CPUs are, in a whole file system, a copy of `/sys`, or of the CPU folder itself.
 fn cpu_folder(root: &Path) -> PathBuf {
-    root.join("sys/devices/system/cpu")
+    let whole = root.join("sys/devices/system/cpu");
+    let only_sys = root.join("devices/system/cpu");
+    if whole.is_dir() {
+        whole
+    } else if only_sys.is_dir() {
+        only_sys
+    } else if root.join("cpu0").is_dir() {
+        root.to_owned()
+    } else {
+        whole
+    }
 }
 
 fn cpu_path(folder: &Path, cpu: CpuId) -> PathBuf {
@@ -229,8 +253,12 @@ mod tests {
             Self(tempfile::tempdir().unwrap())
         }
 
+        fn cpus(&self) -> PathBuf {
+            self.0.path().join("sys/devices/system/cpu")
+        }
+
         fn write(&self, path: &str, value: &str) {
-            let path = cpu_folder(self.0.path()).join(path);
+            let path = self.cpus().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, format!("{value}\n")).unwrap();
         }
@@ -341,6 +369,19 @@ mod tests {
         tree.write("online", "0-3");
         let error = read(tree.0.path()).unwrap_err();
         assert!(matches!(error, SysfsError::NoIdleStates { .. }));
+    }
+
+    #[test]
+    fn parts_of_a_tree_will_do() {
+        let tree = Tree::new();
+        tree.state(0, 0, "WFI", 1, 1);
+        tree.write("cpuidle/current_governor_ro", "menu");
+        for root in [tree.0.path().to_owned(), tree.0.path().join("sys"), tree.cpus()] {
+            assert_eq!(counters(&root).unwrap().0.len(), 1, "{}", root.display());
+            assert_eq!(current_governor(&root).as_deref(), Some("menu"));
+        }
+        tree.write("cpuidle/current_governor", "teo");
+        assert_eq!(current_governor(tree.0.path()).as_deref(), Some("teo"));
     }
 
     #[test]

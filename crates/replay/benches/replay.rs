@@ -16,7 +16,7 @@ use idlelab_governors::steps::{StepDriver, StepInputs};
 use idlelab_governors::{Governor, SleepLength};
 use idlelab_platform::{Platform, embedded};
 use idlelab_recording::Recording;
-use idlelab_replay::{ExitLatency, Prepared};
+use idlelab_replay::{Prepared, WhatIf};
 use idlelab_states::{CpuId, TickRate};
 
 /// Enough that the quietest round is quiet on a busy machine.
@@ -28,8 +28,8 @@ fn main() {
     let recording = idlelab_import::open(&path).expect("a recording of this repository");
     let platform = embedded::get("testbed-arm64-4cpu").expect("a built-in platform");
     let rate = TickRate::from_hertz(250).expect("a rate that kernels are built with");
-    let prepared = Prepared::new(&recording, &platform, None, None, ExitLatency::Observed)
-        .expect("the recorded machine");
+    let prepared =
+        Prepared::new(&recording, &platform, &WhatIf::default()).expect("the recorded machine");
     let one_thread =
         rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
     println!("governor  replay ns/period  bare governor ns/step  ratio  million periods/s");

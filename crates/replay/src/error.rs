@@ -20,6 +20,18 @@ pub enum ReplayError {
          CONFIG_HZ with --hz"
     )]
     NoTickRate,
+    /// A state is to be disabled that the platform does not have.
+    #[error(
+        "platform {platform} has no idle state called {given:?} or numbered so; it has {states}"
+    )]
+    NoSuchState {
+        /// What was asked for.
+        given: String,
+        /// The platform's name.
+        platform: String,
+        /// The states that there are.
+        states: String,
+    },
 }
 
 impl ReplayError {

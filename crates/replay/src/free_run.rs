@@ -45,12 +45,7 @@ impl Prepared {
             for (index, state) in state_outcomes(&cpu.states, &cpu.recorded).iter().enumerate() {
                 match sums.get_mut(index) {
                     None => sums.push(state.clone()),
-                    Some(sum) => {
-                        sum.usage += state.usage;
-                        sum.time_ns += state.time_ns;
-                        sum.above += state.above;
-                        sum.below += state.below;
-                    }
+                    Some(sum) => sum.add(state),
                 }
             }
         }
@@ -122,9 +117,9 @@ pub(crate) fn state_outcomes(states: &IdleStates, statistics: &Statistics) -> Ve
                 name: states[state].name.as_str().to_owned(),
                 usage: counters.usage,
                 time_ns: counters.time.get().max(0).cast_unsigned(),
-                above: counters.above,
-                below: counters.below,
-                rejected: counters.rejected,
+                above: Some(counters.above),
+                below: Some(counters.below),
+                rejected: Some(counters.rejected),
             }
         })
         .collect()

@@ -21,21 +21,54 @@ pub(crate) fn run(
     rate: TickRate,
     assumption: Option<Assumption>,
 ) -> (CpuOutcome, Vec<Stay>) {
+    watch(cpu, name, rate, assumption, &mut Nobody)
+}
+
+/// The same, with somebody looking on.
+pub(crate) fn watch(
+    cpu: &PreparedCpu,
+    name: GovernorName,
+    rate: TickRate,
+    assumption: Option<Assumption>,
+    watcher: &mut impl Watcher,
+) -> (CpuOutcome, Vec<Stay>) {
     let clairvoyant = match &cpu.power {
         Some(power) => Clairvoyant::with_costs(power.costs),
         None => Clairvoyant::new(),
     };
+    let bound = &clairvoyant;
     // Each of the usual governors gets a loop of its own, without a branch per call.
     match name {
         GovernorName::Clairvoyant => {
-            replay(cpu, clairvoyant.clone(), rate, assumption, &clairvoyant)
+            replay(cpu, clairvoyant.clone(), rate, assumption, bound, watcher)
         }
         _ => match name.build(rate) {
-            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, &clairvoyant),
-            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, &clairvoyant),
-            other => replay(cpu, other, rate, assumption, &clairvoyant),
+            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, bound, watcher),
+            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, bound, watcher),
+            other => replay(cpu, other, rate, assumption, bound, watcher),
         },
     }
+}
+
+/// Looks on while a replay decides.
+pub(crate) trait Watcher {
+    /// The governor has chosen.
+    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>);
+}
+
+/// A moment at which a governor has chosen and the state is not entered yet.
+pub(crate) struct Moment<'a, G> {
+    pub(crate) time: Nanoseconds,
+    pub(crate) idle: &'a IdleLoop<G>,
+    pub(crate) entry: &'a Entry,
+    pub(crate) latency_limit: Nanoseconds,
+}
+
+struct Nobody;
+
+impl Watcher for Nobody {
+    #[inline]
+    fn decided<G: Governor>(&mut self, _moment: &Moment<'_, G>) {}
 }
 
 fn replay<G: Governor>(
@@ -44,6 +77,7 @@ fn replay<G: Governor>(
     rate: TickRate,
     assumption: Option<Assumption>,
     bound: &Clairvoyant,
+    watcher: &mut impl Watcher,
 ) -> (CpuOutcome, Vec<Stay>) {
     let mut replay = Replay {
         cpu,
@@ -58,7 +92,7 @@ fn replay<G: Governor>(
     };
     let mut next = 0;
     while let Some(gap) = cpu.gaps.gaps.get(next) {
-        next = replay.gap(gap, next);
+        next = replay.gap(gap, next, watcher);
     }
     (replay.outcome(), replay.stays)
 }
@@ -80,7 +114,7 @@ struct Replay<'a, G> {
 impl<G: Governor> Replay<'_, G> {
     /// Idles through a gap; says which gap comes next.
     #[inline]
-    fn gap(&mut self, gap: &Gap, number: usize) -> usize {
+    fn gap(&mut self, gap: &Gap, number: usize, watcher: &mut impl Watcher) -> usize {
         self.now = self.now.max(gap.start);
         if gap.begins {
             self.idle.begin(self.now);
@@ -105,7 +139,17 @@ impl<G: Governor> Replay<'_, G> {
                 usual_entry: self.cpu.overheads.entry(unasked),
             };
             let entry = self.idle.select(&mut world);
-            let round = Round { first, asked: entry.asked, stopped_tick: entry.stopped_tick };
+            watcher.decided(&Moment {
+                time: self.now,
+                idle: &self.idle,
+                entry: &entry,
+                latency_limit: step.latency_limit,
+            });
+            let round = Round {
+                first,
+                asked: entry.sleep_length.is_some(),
+                stopped_tick: entry.stopped_tick,
+            };
             // Where the recorded governor was in the same kind of round, the time it really took
             // is better than the usual one.
             let taken = match step.entry {
@@ -139,9 +183,9 @@ impl<G: Governor> Replay<'_, G> {
         let woken = gap.end.min(tick_due).max(entered);
         let exit = woken + self.cpu.latency[entry.state];
         let ended = gap.end <= exit + self.cpu.overheads.turnaround;
-        let tick_fired = tick_due <= exit || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let end =
             if ended { self.after(number, exit) } else { exit + self.cpu.overheads.tick_handler };
+        let tick_fired = tick_due <= end || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let residency = exit - entered;
         self.note(gap, step, entry, entered, residency);
         let left = Left { interrupt_end: Some(end), tick_fired, poll_limit_hit: false };
@@ -166,22 +210,25 @@ impl<G: Governor> Replay<'_, G> {
     ) -> Option<usize> {
         let deadline = entered + limit;
         let mut over = number;
-        let mut interrupt_end = None;
         let mut reached = gap;
-        while reached.ends_with == GapEnd::Idle && reached.end <= deadline {
-            let Some(following) = self.cpu.gaps.gaps.get(over + 1).filter(|next| !next.begins)
-            else {
-                break;
+        let mut interrupt_end = None;
+        // What follows the last gap, or lost events, is unknown: polling does not go on there.
+        let resched = loop {
+            if reached.end > deadline {
+                break false;
+            }
+            let following = self.cpu.gaps.gaps.get(over + 1).filter(|next| !next.begins);
+            let (GapEnd::Idle, Some(following)) = (reached.ends_with, following) else {
+                break true;
             };
             interrupt_end = Some(following.start);
             over += 1;
             reached = following;
-        }
-        let resched = reached.ends_with == GapEnd::Task && reached.end <= deadline;
+        };
         let exit = if resched {
             reached.end.max(entered) + self.cpu.latency[entry.state]
         } else {
-            deadline
+            interrupt_end.map_or(deadline, |end| end.max(deadline))
         };
         let tick_fired = entry.tick_due.is_some_and(|due| due <= exit);
         if tick_fired {
@@ -243,8 +290,8 @@ impl<G: Governor> Replay<'_, G> {
         });
         CpuOutcome {
             cpu: self.cpu.cpu.0,
-            ticks: statistics.ticks,
-            sleep_length_queries: statistics.sleep_length_queries,
+            ticks: Some(statistics.ticks),
+            sleep_length_queries: Some(statistics.sleep_length_queries),
             modelled_joules: self.cpu.power.as_ref().map(|power| power.alone(statistics)),
             wakeup_latency: Some(WakeupLatency::new(counts)),
             regret: Some(Regret {

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_platform::{Platform, embedded};
 use idlelab_recording::{Fidelity, Recording};
-use idlelab_replay::{ExitLatency, FreeRun, Prepared, check_accounting, check_decisions};
-use idlelab_states::TickRate;
+use idlelab_replay::{FreeRun, Prepared, WhatIf, check_accounting, check_decisions};
+use idlelab_states::{CpuId, Nanoseconds, TickRate};
 
 static TEO: LazyLock<Recording> = LazyLock::new(|| recording("teo-7.3-4cpu.txt.gz"));
 static MENU: LazyLock<Recording> = LazyLock::new(|| recording("menu-7.3-4cpu.txt.gz"));
@@ -31,7 +31,7 @@ fn governor(name: &str) -> GovernorName {
 }
 
 fn prepared(recording: &Recording) -> Prepared {
-    Prepared::new(recording, &platform(), None, None, ExitLatency::Observed).unwrap()
+    Prepared::new(recording, &platform(), &WhatIf::default()).unwrap()
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn the_number_of_threads_changes_nothing() {
 fn nobody_beats_the_clairvoyant() {
     let other = embedded::get("i7-2600k").unwrap();
     let recorded = platform();
-    let prepared =
-        Prepared::new(&TEO, &recorded, Some(&other), None, ExitLatency::Observed).unwrap();
+    let what_if = WhatIf { platform: Some(&other), ..WhatIf::default() };
+    let prepared = Prepared::new(&TEO, &recorded, &what_if).unwrap();
     let names = ["teo", "teo@6.14", "menu", "ladder", "haltpoll", "deepest", "state:1"];
     for outcome in prepared.compare(&names.map(governor)) {
         let regret = outcome.regret.unwrap().joules.unwrap();
-        assert!(regret > 0.0, "{}: {regret} J", outcome.governor);
+        assert!(regret > 0.0, "{:?}: {regret} J", outcome.governor);
     }
 }
 
@@ -131,4 +131,29 @@ fn a_recording_without_causes_gives_two_bounds() {
     let outcomes = prepared(&blind).run(governor("teo"));
     assert_eq!(outcomes.len(), 2);
     assert_ne!(outcomes[0].assumption, outcomes[1].assumption);
+}
+
+#[test]
+fn the_first_difference_is_a_difference_after_equal_choices() {
+    let prepared = prepared(&TEO);
+    assert_eq!(prepared.first_difference(governor("teo"), governor("teo")), None);
+    let (teo, menu) = prepared.first_difference(governor("teo"), governor("menu")).unwrap();
+    assert_eq!((teo.cpu, teo.time), (menu.cpu, menu.time));
+    assert_ne!((teo.state, teo.stop_tick), (menu.state, menu.stop_tick));
+    // What comes before was alike, so both are told the same.
+    assert_eq!(teo.tick, menu.tick);
+    assert_eq!(teo.last_residency, menu.last_residency);
+}
+
+#[test]
+fn a_decision_is_found_by_its_time() {
+    let prepared = prepared(&TEO);
+    // The round that began at 764.375008 ms on cpu1: 745.840 us to a timer, read in the text.
+    let at = Nanoseconds::from_micros(764_380);
+    let found = prepared.explain(governor("teo"), CpuId(1), at).unwrap();
+    assert_eq!(found.time, Nanoseconds::new(764_375_008));
+    assert_eq!(found.sleep_length.unwrap().sleep, Nanoseconds::new(745_840));
+    assert_eq!(found.latency_limit, Nanoseconds::new(2_000_000_000_000));
+    assert!(found.metrics.iter().any(|metric| metric.name == "hits"));
+    assert_eq!(prepared.explain(governor("teo"), CpuId(9), at), None);
 }

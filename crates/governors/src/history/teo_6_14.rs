@@ -40,10 +40,12 @@ use core::num::Wrapping;
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::bins::{
-    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, eighth, explain_bins, explain_pulses,
+    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, decay, explain_bins, explain_pulses,
 };
-use crate::walk::{LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, shallower};
-use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
+use crate::history::lookup::{after_intercepts, is_long_enough};
+use crate::history::span::ended_by_safety_net;
+use crate::walk::{LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, half, shallower};
+use crate::{Device, Governor, Kernel, Metric, Selection};
 
 /// When the deepest enabled state is given up for a shallower one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,32 +143,6 @@ impl Teo {
             Preselection::OverEager => TWO * (below.intercepts + below.hits) > self.total,
         }
     }
-
-    /// With the tick stopped, a shallow state could be stayed in for very long.
-    fn is_deep_enough(&self, states: &IdleStates, state: StateIndex, tick: Tick) -> bool {
-        tick == Tick::Running || states[state].target_residency >= self.tick_length
-    }
-
-    /// Goes down from the deepest state to the one that covers more than half of the intercepts,
-    /// or to the last usable one above that.
-    fn after_intercepts(&self, states: &IdleStates, survey: &Survey, tick: Tick) -> StateIndex {
-        let mut usable = survey.deepest;
-        let mut sum = Wrapping(0);
-        for state in below(survey.deepest) {
-            sum += self.bins[state].intercepts;
-            let is_enabled = states[state].is_enabled();
-            let is_usable = is_enabled && self.is_deep_enough(states, state, tick);
-            if TWO * sum > survey.below.intercepts {
-                return if is_usable { state } else { usable };
-            }
-            if is_usable {
-                usable = state;
-            } else if is_enabled && usable == survey.deepest {
-                break;
-            }
-        }
-        survey.deepest
-    }
 }
 
 impl Governor for Teo {
@@ -188,6 +164,8 @@ impl Governor for Teo {
         let Some(survey) = Survey::new(states, &self.bins, limit) else {
             return Selection::keeping_tick(StateIndex::ZERO);
         };
+        let is_deep_enough =
+            |state| is_long_enough(states[state].target_residency, tick, self.tick_length);
         let mut chosen = survey.deepest;
         if survey.is_single() {
             let expected = Expected::unasked(states[chosen].target_residency, self.tick_length);
@@ -195,7 +173,11 @@ impl Governor for Teo {
         }
 
         if self.must_leave_deepest(survey.below) {
-            chosen = self.after_intercepts(states, &survey, tick);
+            let mut sum = Wrapping(0);
+            chosen = after_intercepts(states, survey.deepest, is_deep_enough, |state| {
+                sum += self.bins[state].intercepts;
+                TWO * sum > survey.below.intercepts
+            });
         }
         chosen = chosen.min(survey.within_limit);
 
@@ -213,7 +195,7 @@ impl Governor for Teo {
         }
         if states[chosen].target_residency > asked.sleep {
             let fitting = shallower(states, chosen, asked.sleep);
-            if self.is_deep_enough(states, fitting, tick) {
+            if is_deep_enough(fitting) {
                 chosen = fitting;
             }
         }
@@ -227,10 +209,7 @@ impl Governor for Teo {
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
-        let polled_out = mem::take(&mut kernel.device().poll_time_limit);
-        // After a poll timeout the tick is not asked after, so what it says stays for next time.
-        self.artificial_wakeup =
-            polled_out || (kernel.take_got_tick() && self.sleep_length > self.tick_length);
+        self.artificial_wakeup = ended_by_safety_net(kernel, self.sleep_length > self.tick_length);
         self.unlearnt = true;
     }
 
@@ -244,11 +223,6 @@ impl Governor for Teo {
         let artificial_wakeup = self.artificial_wakeup.into();
         metrics(Metric { name: "artificial_wakeup", index: None, value: artificial_wakeup });
     }
-}
-
-/// Takes an eighth away. What is left below eight stays for ever.
-fn decay(weight: &mut Pulses) {
-    *weight -= eighth(*weight);
 }
 
 #[cfg(test)]

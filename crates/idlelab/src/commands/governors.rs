@@ -33,9 +33,10 @@ pub(crate) fn run(arguments: &Governors) -> Result<Trust> {
         Format::Csv => output::csv(rows)?,
         Format::Text => {
             let mut out = output::stdout();
+            let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
             for row in rows {
-                writeln!(out, "{:<15}{}", row.name, row.description)?;
-                writeln!(out, "{:<15}kernels {}; {}", "", row.kernels, row.standing)?;
+                writeln!(out, "{:<width$}  {}", row.name, row.description)?;
+                writeln!(out, "{:<width$}  kernels {}; {}", "", row.kernels, row.standing)?;
             }
             out.flush()?;
         }

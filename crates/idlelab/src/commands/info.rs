@@ -27,9 +27,17 @@ struct Summary {
     notes: Vec<String>,
 }
 
-/// One CPU: its idle periods, and how many of them each cause ended. A period may have several.
 #[derive(Serialize)]
 struct CpuSummary {
+    #[serde(flatten)]
+    counts: Counts,
+    /// Entries into each state.
+    entries: Vec<usize>,
+}
+
+/// One CPU's idle periods, and how many of them each cause ended. A period may have several.
+#[derive(Serialize)]
+struct Counts {
     cpu: u32,
     periods: usize,
     idle_ns: i64,
@@ -40,7 +48,6 @@ struct CpuSummary {
     ipi: usize,
     unknown: usize,
     task_followed: usize,
-    entries: Vec<usize>,
     decisions: usize,
 }
 
@@ -62,44 +69,10 @@ pub(crate) fn run(arguments: &Info) -> Result<Trust> {
     };
     match arguments.output.format {
         Format::Json => output::json(&summary)?,
-        Format::Csv => output::csv(summary.cpus.iter().map(CsvRow::from))?,
+        Format::Csv => output::csv(summary.cpus.iter().map(|cpu| &cpu.counts))?,
         Format::Text => text(&recording, &summary)?,
     }
     Ok(Trust::Sound)
-}
-
-/// [`CpuSummary`] without its list, which CSV has no place for.
-#[derive(Serialize)]
-struct CsvRow {
-    cpu: u32,
-    periods: usize,
-    idle_ns: i64,
-    tick: usize,
-    wheel_timer: usize,
-    hrtimer: usize,
-    interrupt: usize,
-    ipi: usize,
-    unknown: usize,
-    task_followed: usize,
-    decisions: usize,
-}
-
-impl From<&CpuSummary> for CsvRow {
-    fn from(cpu: &CpuSummary) -> Self {
-        Self {
-            cpu: cpu.cpu,
-            periods: cpu.periods,
-            idle_ns: cpu.idle_ns,
-            tick: cpu.tick,
-            wheel_timer: cpu.wheel_timer,
-            hrtimer: cpu.hrtimer,
-            interrupt: cpu.interrupt,
-            ipi: cpu.ipi,
-            unknown: cpu.unknown,
-            task_followed: cpu.task_followed,
-            decisions: cpu.decisions,
-        }
-    }
 }
 
 fn summarise(cpu: &CpuRecording) -> CpuSummary {
@@ -112,7 +85,7 @@ fn summarise(cpu: &CpuRecording) -> CpuSummary {
         }
     }
     entries.truncate(entries.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
-    CpuSummary {
+    let counts = Counts {
         cpu: cpu.cpu.0,
         periods: cpu.periods.len(),
         idle_ns: cpu.periods.iter().map(|period| (period.exit - period.enter).get()).sum(),
@@ -127,9 +100,9 @@ fn summarise(cpu: &CpuRecording) -> CpuSummary {
             .iter()
             .filter(|period| period.followed_by == WhatFollowed::Task)
             .count(),
-        entries,
         decisions: cpu.decisions.len(),
-    }
+    };
+    CpuSummary { counts, entries }
 }
 
 fn text(recording: &Recording, summary: &Summary) -> Result<()> {
@@ -162,8 +135,8 @@ fn text(recording: &Recording, summary: &Summary) -> Result<()> {
         "{:<6}{:>9}{:>11}{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}  entries by state",
         "cpu", "periods", "idle s", "tick", "wheel", "hrtimer", "irq", "ipi", "unknown"
     )?;
-    for cpu in &summary.cpus {
-        let entries: Vec<String> = cpu.entries.iter().map(ToString::to_string).collect();
+    for CpuSummary { counts: cpu, entries } in &summary.cpus {
+        let entries: Vec<String> = entries.iter().map(ToString::to_string).collect();
         writeln!(
             out,
             "{:<6}{:>9}{:>11.3}{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}  {}",

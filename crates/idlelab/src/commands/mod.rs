@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! One module a subcommand.
 
+pub(crate) mod count;
 pub(crate) mod decide;
+pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod governors;
 pub(crate) mod import;

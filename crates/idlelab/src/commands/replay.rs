@@ -2,18 +2,19 @@
 //! `idlelab replay`.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Result, bail};
-use idlelab_governors::catalog::{self, GovernorName};
+use idlelab_governors::catalog::{self, GovernorName, Standing};
 use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Divergence, FreeRun, Prepared, check_accounting, check_decisions,
+    AccountingCheck, Divergence, FreeRun, Prepared, WhatIf, check_accounting, check_decisions,
 };
 use serde::Serialize;
 
-use crate::cli::{Format, Replay};
+use crate::cli::{Format, Machine, Replay};
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -53,11 +54,11 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
-    let recording = input::recording(arguments.recording.as_deref())?;
-    let (recorded, other) = machines(arguments, &recording)?;
-    let machine = &arguments.machine;
-    let latency = arguments.latency.into();
-    let as_recorded = Prepared::new(&recording, &recorded, None, machine.hz, latency)?;
+    let (recording, recorded, prepared) =
+        prepare(arguments.recording.as_deref(), &arguments.machine)?;
+    // On the recorded machine the recorded tick rate holds, whatever is asked of the replay.
+    let rate = recording.tick_rate.or(recorded.tick_rate).or(arguments.machine.hz);
+    let as_recorded = Prepared::new(&recording, &recorded, &WhatIf { rate, ..WhatIf::default() })?;
     let governor = recorded_governor(arguments, &recording);
     let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
         Some(governor) => {
@@ -71,15 +72,11 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
     let accounting = check_accounting(&recording, &recorded)?;
-    let prepared = match &other {
-        Some(other) => Prepared::new(&recording, &recorded, Some(other), machine.hz, latency)?,
-        None => as_recorded,
-    };
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
         recorded_platform: recorded.name.clone(),
-        platform: other.as_ref().unwrap_or(&recorded).name.clone(),
+        platform: prepared.platform().name.clone(),
         tick_hz: prepared.tick_rate().hertz(),
         self_check: SelfCheck {
             governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
@@ -90,24 +87,53 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             accounting,
             free_run,
         },
-        notes: recording.notes.iter().map(ToString::to_string).collect(),
+        notes: recording
+            .notes
+            .iter()
+            .map(ToString::to_string)
+            .chain(reconstructed(&arguments.governors))
+            .collect(),
         outcomes: prepared.compare(&arguments.governors),
     };
     let trust = report.self_check.trust();
     match arguments.output.format {
         Format::Json => output::json(&report)?,
         Format::Csv => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
-        Format::Text => text(&report, &recording)?,
+        Format::Text => text(&report, &recording, &arguments.governors)?,
     }
     Ok(trust)
 }
 
+/// A line for each governor whose figures are to be taken with a grain of salt.
+fn reconstructed(governors: &[GovernorName]) -> impl Iterator<Item = String> {
+    governors.iter().filter(|name| name.entry().standing == Standing::Reconstructed).map(|name| {
+        format!("{name} is reconstructed from mails and changelogs, never compared with its C")
+    })
+}
+
+/// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.
+pub(crate) fn prepare(
+    path: Option<&Path>,
+    asked: &Machine,
+) -> Result<(Recording, Platform, Prepared)> {
+    let recording = input::recording(path)?;
+    let (recorded, other) = machines(asked, &recording)?;
+    let what_if = WhatIf {
+        platform: other.as_ref(),
+        rate: asked.hz,
+        exit_latency: asked.exit_latency.into(),
+        disabled: asked.disable.clone(),
+        latency_limits: asked.latency_limit.clone(),
+    };
+    let prepared = Prepared::new(&recording, &recorded, &what_if)?;
+    Ok((recording, recorded, prepared))
+}
+
 /// The recorded machine, and the one to replay on if it is another. `--states` is the recorded
 /// machine where nothing else tells it.
-fn machines(arguments: &Replay, recording: &Recording) -> Result<(Platform, Option<Platform>)> {
-    let machine = &arguments.machine;
-    let wanted = machine.states.as_deref().map(input::platform).transpose()?;
-    let recorded = match &machine.recorded_states {
+fn machines(asked: &Machine, recording: &Recording) -> Result<(Platform, Option<Platform>)> {
+    let wanted = asked.states.as_deref().map(input::platform).transpose()?;
+    let recorded = match &asked.recorded_states {
         Some(given) => Some(input::platform(given)?),
         None => recording.machine.clone(),
     };
@@ -138,8 +164,8 @@ fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Govern
 #[derive(Serialize)]
 struct CsvRow<'a> {
     bench: &'static str,
-    governor: &'a str,
-    platform: &'a str,
+    governor: Option<&'a str>,
+    platform: Option<&'a str>,
     iteration: u32,
     assumption: Option<Assumption>,
     cpu: String,
@@ -147,11 +173,11 @@ struct CsvRow<'a> {
     name: &'a str,
     usage: u64,
     time_ns: u64,
-    above: u64,
-    below: u64,
-    rejected: u64,
-    ticks: u64,
-    sleep_length_queries: u64,
+    above: Option<u64>,
+    below: Option<u64>,
+    rejected: Option<u64>,
+    ticks: Option<u64>,
+    sleep_length_queries: Option<u64>,
     modelled_joules: Option<f64>,
 }
 
@@ -173,8 +199,8 @@ fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
     {
         rows.extend(states.iter().enumerate().map(|(index, state)| CsvRow {
             bench: "replay",
-            governor: &outcome.governor,
-            platform: &outcome.platform,
+            governor: outcome.governor.as_deref(),
+            platform: outcome.platform.as_deref(),
             iteration: outcome.iteration,
             assumption: outcome.assumption,
             cpu: cpu.clone(),
@@ -193,7 +219,7 @@ fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
     rows
 }
 
-fn text(report: &Report, recording: &Recording) -> Result<()> {
+fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> Result<()> {
     let mut out = output::stdout();
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
@@ -208,7 +234,8 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     if report.platform != report.recorded_platform {
         writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
     }
-    self_check(&mut out, &report.self_check)?;
+    self_check(&mut out, &report.self_check, recording.fidelity)?;
+    advise(&mut out, &report.self_check)?;
     for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
@@ -221,11 +248,27 @@ fn text(report: &Report, recording: &Recording) -> Result<()> {
     }
     writeln!(out)?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
+    for note in reconstructed(governors) {
+        writeln!(out, "\nNote: {note}.")?;
+    }
     out.flush()?;
     Ok(())
 }
 
-fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
+/// Says what may be wrong if a self-check does not hold.
+fn advise(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
+    if check.trust() == Trust::SelfCheckFailed {
+        writeln!(
+            out,
+            "            A self-check does not hold. Is the governor the recorded one \
+             (--recorded-governor), and\n            are the idle states those of the recorded \
+             machine (--recorded-states)?"
+        )?;
+    }
+    Ok(())
+}
+
+fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Result<()> {
     let governor = check.governor.as_deref().unwrap_or("the recorded governor");
     match (check.decisions, check.reproduced, check.constant_guess) {
         (Some(decisions), Some(reproduced), Some(guess)) => {
@@ -249,9 +292,10 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
         _ => writeln!(
             out,
             "self-check  decisions: not possible, {}",
-            match &check.governor {
-                None => "the recording does not name its governor (--recorded-governor)",
-                Some(_) => "the recording has no inputs of a governor that idlelab knows",
+            match (fidelity >= Fidelity::Inputs, &check.governor) {
+                (false, _) => "the governor's inputs are not recorded (fidelity 4)",
+                (true, None) => "the recording does not name its governor (--recorded-governor)",
+                (true, Some(_)) => "idlelab has no governor of that name (--recorded-governor)",
             }
         )?,
     }
@@ -260,8 +304,8 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
             let total = accounting.total();
             writeln!(
                 out,
-                "            accounting: of {} periods kernel and rules call above {} and {}, below \
-                 {} and {}{}",
+                "            accounting: of {} periods kernel/rules call {}/{} above and {}/{} \
+                 below{}",
                 total.entries,
                 total.recorded_above,
                 total.computed_above,
@@ -275,28 +319,35 @@ fn self_check(out: &mut impl Write, check: &SelfCheck) -> Result<()> {
         }
         None => writeln!(out, "            accounting: not possible, no cpu_idle_miss events")?,
     }
-    if let Some(free_run) = &check.free_run {
+    let Some(free_run) = &check.free_run else {
+        let why = if fidelity < Fidelity::Timers {
+            "there are only bounds below fidelity 3"
+        } else {
+            "the recorded governor is not known (--recorded-governor)"
+        };
+        writeln!(out, "            free run: not possible, {why}")?;
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "            free run: shares of idle time within {:.2} points of the recorded ones",
+        free_run.worst_share_error
+    )?;
+    writeln!(
+        out,
+        "              {:<15}  {:>20}  {:>20}",
+        "state", "recorded usage time%", "replayed usage time%"
+    )?;
+    for state in &free_run.states {
         writeln!(
             out,
-            "            free run: shares of idle time within {:.2} points of the recorded ones",
-            free_run.worst_share_error
+            "              {:<15}  {:>13} {:>6.2}  {:>13} {:>6.2}",
+            state.name,
+            state.recorded.usage,
+            state.recorded_share,
+            state.replayed.usage,
+            state.replayed_share
         )?;
-        writeln!(
-            out,
-            "              {:<15}  {:>20}  {:>20}",
-            "state", "recorded usage time%", "replayed usage time%"
-        )?;
-        for state in &free_run.states {
-            writeln!(
-                out,
-                "              {:<15}  {:>14}{:>6.2}  {:>14}{:>6.2}",
-                state.name,
-                state.recorded.usage,
-                state.recorded_share,
-                state.replayed.usage,
-                state.replayed_share
-            )?;
-        }
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ pub(super) fn parse(file: &str, lines: &[Line<'_>]) -> Result<CounterDump, DumpE
         return Err(no_counters());
     }
     let spelling = Spelling::Bare { attributes };
-    Ok(CounterDump { file: file.to_owned(), spelling, cpus, skipped: Vec::new() })
+    Ok(CounterDump { file: file.to_owned(), spelling, cpus, governor: None, skipped: Vec::new() })
 }
 
 fn attempt<'a>(list: &'static [Attribute], lines: &[Line<'a>]) -> Attempt<'a> {

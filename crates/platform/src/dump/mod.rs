@@ -74,6 +74,8 @@ pub struct CounterDump {
     pub spelling: Spelling,
     /// The CPUs, in the order in which the dump has them.
     pub cpus: Vec<CpuCounters>,
+    /// The governor in force, if the dump holds `cpuidle/current_governor` too.
+    pub governor: Option<String>,
     /// Lines that are neither counters nor anything else that is known in dumps.
     pub skipped: Vec<Skipped>,
 }

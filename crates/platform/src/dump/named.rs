@@ -60,6 +60,13 @@ fn classify(path: &str) -> Path<'_> {
     }
 }
 
+/// Kernels that cannot switch governors show it under the second name alone.
+fn is_current_governor(path: &str) -> bool {
+    ["cpuidle/current_governor", "cpuidle/current_governor_ro"]
+        .iter()
+        .any(|file| path.ends_with(file))
+}
+
 /// The digits of `cpu12` after `cpu`.
 fn numbered<'a>(part: &'a str, prefix: &str) -> Option<&'a str> {
     let digits = part.strip_prefix(prefix)?;
@@ -71,6 +78,7 @@ pub(super) fn parse(file: &str, lines: &[Line<'_>]) -> Result<CounterDump, DumpE
     let mut cpus: Vec<CpuCounters> = Vec::new();
     let mut positions: HashMap<CpuId, usize> = HashMap::new();
     let mut given: HashMap<(CpuId, StateIndex, Attribute), usize> = HashMap::new();
+    let mut governor = None;
     let mut skipped = Vec::new();
     for line in lines {
         let error = |problem: DumpProblem| DumpError {
@@ -85,7 +93,12 @@ pub(super) fn parse(file: &str, lines: &[Line<'_>]) -> Result<CounterDump, DumpE
             Path::Counter { cpu, state, attribute } => (cpu, state, attribute),
             Path::WithoutCpu => return Err(error(DumpProblem::NoCpu(excerpt(entry.path)))),
             Path::BadNumber(path) => return Err(error(DumpProblem::Number(excerpt(path)))),
-            Path::Other => continue,
+            Path::Other => {
+                if is_current_governor(entry.path) && !entry.value.is_empty() {
+                    governor.get_or_insert_with(|| entry.value.to_owned());
+                }
+                continue;
+            }
         };
         spelling.get_or_insert(entry.spelling);
         match given.entry((cpu, state, attribute)) {
@@ -128,5 +141,5 @@ pub(super) fn parse(file: &str, lines: &[Line<'_>]) -> Result<CounterDump, DumpE
         problem: problem.into(),
     };
     let spelling = spelling.ok_or_else(|| whole(DumpProblem::NoCounters))?;
-    Ok(CounterDump { file: file.to_owned(), spelling, cpus, skipped })
+    Ok(CounterDump { file: file.to_owned(), spelling, cpus, governor, skipped })
 }

@@ -185,6 +185,7 @@ cat: /sys/devices/system/cpu/cpu0/cpuidle/state2/s2idle: Is a directory
 /sys/devices/system/cpu/cpu0/cpuidle/state2/desc:
 ";
     let dump = parse("a", text).unwrap();
+    assert_eq!(dump.governor.as_deref(), Some("teo"));
     assert_eq!(dump.cpus.len(), 1);
     assert_eq!(dump.cpus[0].states[0].usage, Some(5));
     assert_eq!(

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Why that state? One decision of a replay with all that led to it.
+
+use idlelab_governors::catalog::GovernorName;
+use idlelab_governors::{Governor, Metric, SleepLength};
+use idlelab_outcome::Assumption;
+use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick};
+use rayon::prelude::*;
+
+use crate::run::{self, Moment, Watcher};
+use crate::{Prepared, PreparedCpu};
+
+/// One decision: what the governor was told, its metrics at that moment, and what it chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The governor.
+    pub governor: GovernorName,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// The CPU's idle states.
+    pub states: IdleStates,
+    /// When this round of the idle loop began, on the recording's clock.
+    pub time: Nanoseconds,
+    /// What the governor was told if it asked for the sleep length.
+    pub sleep_length: Option<SleepLength>,
+    /// Whether the tick ran.
+    pub tick: Tick,
+    /// The latency limit.
+    pub latency_limit: Nanoseconds,
+    /// How long the CPU was in the state before.
+    pub last_residency: Nanoseconds,
+    /// The governor's metrics when it had chosen.
+    pub metrics: Vec<Metric>,
+    /// What it chose.
+    pub state: StateIndex,
+    /// Whether it wanted the tick stopped.
+    pub stop_tick: bool,
+}
+
+impl Prepared {
+    /// The last decision of a governor on a CPU not after `at`, or its first if all are after.
+    /// `None` if the recording has no idle period of that CPU.
+    #[must_use]
+    pub fn explain(
+        &self,
+        governor: GovernorName,
+        cpu: CpuId,
+        at: Nanoseconds,
+    ) -> Option<Explanation> {
+        let cpu = self.cpus.iter().find(|known| known.cpu == cpu)?;
+        self.explain_on(cpu, governor, at)
+    }
+
+    /// The first moment at which two governors choose differently, on whichever CPU that is.
+    /// `None` if they never do.
+    #[must_use]
+    pub fn first_difference(
+        &self,
+        a: GovernorName,
+        b: GovernorName,
+    ) -> Option<(Explanation, Explanation)> {
+        let (cpu, time) = self
+            .cpus
+            .par_iter()
+            .filter_map(|cpu| {
+                let (a, b) = (self.choices(cpu, a), self.choices(cpu, b));
+                let (first, _) = a.iter().zip(&b).find(|(a, b)| a != b)?;
+                Some((cpu, first.time))
+            })
+            .min_by_key(|(cpu, time)| (*time, cpu.cpu))?;
+        Some((self.explain_on(cpu, a, time)?, self.explain_on(cpu, b, time)?))
+    }
+
+    fn explain_on(
+        &self,
+        cpu: &PreparedCpu,
+        governor: GovernorName,
+        at: Nanoseconds,
+    ) -> Option<Explanation> {
+        let mut witness = Witness { governor, cpu, at, seen: None };
+        run::watch(cpu, governor, self.rate, self.assumption(), &mut witness);
+        witness.seen
+    }
+
+    fn choices(&self, cpu: &PreparedCpu, governor: GovernorName) -> Vec<Choice> {
+        let mut choices = Choices::default();
+        run::watch(cpu, governor, self.rate, self.assumption(), &mut choices);
+        choices.0
+    }
+
+    /// Where the recording does not tell causes, decisions are explained as if all were timers.
+    fn assumption(&self) -> Option<Assumption> {
+        self.is_bounded().then_some(Assumption::AllTimers)
+    }
+}
+
+/// Keeps the decision that is asked for.
+struct Witness<'a> {
+    governor: GovernorName,
+    cpu: &'a PreparedCpu,
+    at: Nanoseconds,
+    seen: Option<Explanation>,
+}
+
+impl Watcher for Witness<'_> {
+    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
+        if moment.time > self.at && self.seen.is_some() {
+            return;
+        }
+        let mut metrics = Vec::new();
+        moment.idle.governor().explain(&mut |metric| metrics.push(metric));
+        self.seen = Some(Explanation {
+            governor: self.governor,
+            cpu: self.cpu.cpu,
+            states: self.cpu.states,
+            time: moment.time,
+            sleep_length: moment.entry.sleep_length,
+            tick: moment.entry.tick,
+            latency_limit: moment.latency_limit,
+            last_residency: moment.idle.device().last_residency,
+            metrics,
+            state: moment.entry.state,
+            stop_tick: moment.entry.stop_requested,
+        });
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Choice {
+    time: Nanoseconds,
+    state: StateIndex,
+    stop_tick: bool,
+}
+
+/// Keeps every choice.
+#[derive(Default)]
+struct Choices(Vec<Choice>);
+
+impl Watcher for Choices {
+    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
+        self.0.push(Choice {
+            time: moment.time,
+            state: moment.entry.state,
+            stop_tick: moment.entry.stop_requested,
+        });
+    }
+}
