@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Count(Count),
     /// Say what a recording holds and how much it knows
     Info(Info),
+    /// Keep a recording as a Parquet file, with the machine that it is from
+    Import(Import),
     /// List the machines whose idle states are built in, or show one
     Platforms(Platforms),
     /// List the governors
@@ -82,8 +84,8 @@ What is printed:
 #[derive(Args)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub(crate) struct Replay {
-    /// The recording: ftrace text, plain or gzipped; `-` is standard input [default: one of a real
-    /// kernel that is built in]
+    /// The recording: ftrace text, plain or gzipped, or the file of `idlelab import`; `-` is standard
+    /// input [default: one of a real kernel that is built in]
     pub(crate) recording: Option<PathBuf>,
     /// Governors to replay, as `idlelab governors` lists them
     #[arg(
@@ -249,10 +251,39 @@ impl Count {
 /// Say what a recording holds and how much it knows
 #[derive(Args)]
 pub(crate) struct Info {
-    /// The recording: ftrace text, plain or gzipped; `-` is standard input
+    /// The recording: ftrace text, plain or gzipped, or the file of `idlelab import`; `-` is standard
+    /// input
     pub(crate) recording: PathBuf,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  idlelab import trace.txt --states / -o trace.parquet
+                                              on the machine that was recorded
+  idlelab import trace.txt.gz --states before.txt -o trace.parquet
+                                              with the states of a pasted counter dump
+  idlelab replay trace.parquet                needs nothing else
+  duckdb -c \"select state, count(*) from 'trace.parquet' group by state\"";
+
+/// Keep a recording as a Parquet file, with the machine that it is from
+///
+/// The file holds all that a replay needs and loses nothing. Its columns are described in
+/// docs/recording-parquet.md, and pandas, polars and DuckDB read them.
+#[derive(Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub(crate) struct Import {
+    /// The recording: ftrace text, plain or gzipped, or the file of `idlelab import`; `-` is standard
+    /// input
+    pub(crate) recording: PathBuf,
+    /// The recorded machine: a built-in platform (see `idlelab platforms`), a TOML file, a pasted
+    /// counter dump, or the root of a /sys tree
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) states: Option<String>,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE.parquet")]
+    pub(crate) output: PathBuf,
 }
 
 /// List the machines whose idle states are built in, or show one
@@ -304,7 +335,7 @@ pub(crate) struct Machine {
     /// pasted counter dump, or the root of a /sys tree [default: the recorded machine]
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) states: Option<String>,
-    /// The recorded machine, if the recording has no idle-state table and --states is another
+    /// The recorded machine, where the recording does not hold it and --states is another
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) recorded_states: Option<String>,
     /// The kernel's tick rate (CONFIG_HZ), where neither recording nor platform tells, or another

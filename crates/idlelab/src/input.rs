@@ -15,12 +15,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// The recording that is built in, and the machine that it is from.
 const BUILT_IN: &[u8] = include_bytes!("../../../recordings/teo-7.3-4cpu.txt.gz");
 const BUILT_IN_NAME: &str = "built-in teo-7.3-4cpu.txt.gz";
-pub(crate) const BUILT_IN_PLATFORM: &str = "testbed-arm64-4cpu";
+const BUILT_IN_PLATFORM: &str = "testbed-arm64-4cpu";
 
 /// Reads a recording, with a progress bar if standard error is a terminal.
 pub(crate) fn recording(path: Option<&Path>) -> Result<Recording> {
     let Some(path) = path else {
-        return Ok(idlelab_import::read(BUILT_IN, BUILT_IN_NAME)?);
+        let mut recording = idlelab_import::read(BUILT_IN, BUILT_IN_NAME)?;
+        recording.machine = embedded::get(BUILT_IN_PLATFORM);
+        return Ok(recording);
     };
     if path.as_os_str() == "-" {
         return Ok(idlelab_import::read(io::stdin().lock(), "standard input")?);

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Import(arguments) => commands::import::run(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),
         Command::Governors(arguments) => commands::governors::run(&arguments),
         Command::Decide(arguments) => commands::decide::run(&arguments),

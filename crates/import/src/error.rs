@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::io;
 
+use idlelab_recording::parquet::ReadError;
 use thiserror::Error;
 
 use crate::Format;
@@ -69,5 +70,13 @@ pub enum ImportError {
         name: String,
         /// How many events it has.
         events: u64,
+    },
+    /// The file is a Parquet file, but damaged or no recording.
+    #[error("{name}: {reason}")]
+    Parquet {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        reason: Box<ReadError>,
     },
 }

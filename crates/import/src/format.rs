@@ -43,7 +43,8 @@ impl Format {
             Self::TraceDat => "turn it into text with `trace-cmd report -t`, or give ftrace text",
             Self::Gzip | Self::Zstd | Self::Xz | Self::Zip => "unpack it first",
             _ => {
-                "ftrace text is read, plain or gzipped, as `cat /sys/kernel/tracing/trace` prints it"
+                "ftrace text is read, plain or gzipped, as `cat /sys/kernel/tracing/trace` prints it, \
+                 and the Parquet files of `idlelab import`"
             }
         }
     }

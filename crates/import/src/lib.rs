@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Readers of foreign traces.
+//! Readers of foreign traces, and of the recordings that idlelab wrote itself.
 //!
 //! [`open`] recognises a file by its content, never by its name, and turns it into a
 //! [`Recording`]. Readers stream: they hold what is kept, not the file. Bad input is normal: what
@@ -27,7 +27,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
-use idlelab_recording::Recording;
+use idlelab_recording::{Recording, parquet};
 
 pub use error::ImportError;
 pub use format::Format;
@@ -39,8 +39,8 @@ const BUFFER: usize = 1 << 18;
 ///
 /// # Errors
 ///
-/// A file that cannot be read, that is of a format that idlelab does not read, or that holds no
-/// `cpu_idle` event.
+/// A file that cannot be read, that is of a format that idlelab does not read, that holds no
+/// `cpu_idle` event, or a Parquet file that is damaged or no recording.
 pub fn open(path: &Path) -> Result<Recording, ImportError> {
     let name = path.display().to_string();
     let failed = |source| ImportError::Io { name: name.clone(), source };
@@ -76,7 +76,17 @@ fn read_unpacked(mut source: impl BufRead, name: &str) -> Result<Recording, Impo
     let start = source.fill_buf().map_err(failed)?;
     match format::recognise(start) {
         Format::FtraceText => ftrace::read(source, name),
+        Format::Parquet => read_parquet(source, name),
         Format::Empty => Err(ImportError::Empty { name: name.to_owned() }),
         format => Err(ImportError::UnsupportedFormat { name: name.to_owned(), format }),
     }
+}
+
+/// A Parquet file begins at its end, so it is held whole: a small part of what it unpacks to.
+fn read_parquet(mut source: impl Read, name: &str) -> Result<Recording, ImportError> {
+    let mut file = Vec::new();
+    let failed = |source| ImportError::Io { name: name.to_owned(), source };
+    source.read_to_end(&mut file).map_err(failed)?;
+    parquet::read(file)
+        .map_err(|reason| ImportError::Parquet { name: name.to_owned(), reason: Box::new(reason) })
 }

@@ -26,6 +26,18 @@ impl Fidelity {
             Self::Inputs => 4,
         }
     }
+
+    /// The fidelity of this number, or `None` if it is not 1 to 4.
+    #[must_use]
+    pub const fn from_level(level: u8) -> Option<Self> {
+        match level {
+            1 => Some(Self::Idle),
+            2 => Some(Self::Causes),
+            3 => Some(Self::Timers),
+            4 => Some(Self::Inputs),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Fidelity {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What CPUs did.
 //!
-//! A [`Recording`] is a set of *idle periods* per CPU, kept in columns. What its source could not
-//! tell is null, never guessed; [`Fidelity`] says how much it knows. Where the source recorded the
-//! governor's own inputs, they are kept beside the periods as [`Decision`]s.
+//! A [`Recording`] is a set of *idle periods* per CPU. What its source could not tell is null,
+//! never guessed; [`Fidelity`] says how much it knows. Where the source recorded the governor's own
+//! inputs, they are kept beside the periods as [`Decision`]s. [`parquet`] is its file: columns that
+//! other tools read too.
 //!
 //! ```text
 //!            idle_start   enter                    exit
@@ -26,19 +27,21 @@
 //! assert_eq!(recording.periods(), 1);
 //! ```
 
-mod column;
 mod decision;
 mod fidelity;
 mod note;
+pub mod parquet;
 mod period;
+mod periods;
 
+use idlelab_platform::Platform;
 use idlelab_states::{CpuId, Nanoseconds, TickRate};
 
-pub use column::TimeColumn;
 pub use decision::{Decision, Reflection};
 pub use fidelity::Fidelity;
 pub use note::{Note, NoteKind};
-pub use period::{Miss, Period, Periods, WakeCauses, WhatFollowed};
+pub use period::{Miss, Period, WakeCauses, WhatFollowed};
+pub use periods::Periods;
 
 /// What the CPUs of one machine did for a while.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,8 +52,13 @@ pub struct Recording {
     pub cpus: Vec<CpuRecording>,
     /// How much it knows.
     pub fidelity: Fidelity,
+    /// The machine that was recorded, where it is known: without its idle-state tables a recording
+    /// cannot be replayed.
+    pub machine: Option<Platform>,
     /// The governor that was in force, where the source says so.
     pub governor: Option<String>,
+    /// The clock that all times are of, by its name in `trace_clock`, where the source says so.
+    pub clock: Option<String>,
     /// The tick rate, where the source shows it.
     pub tick_rate: Option<TickRate>,
     /// Whether the source holds `cpu_idle_miss` events, so that a period without a

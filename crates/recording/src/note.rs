@@ -39,6 +39,39 @@ pub enum NoteKind {
     CutFile,
 }
 
+impl NoteKind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::LostEvents,
+        Self::IdleAtStart,
+        Self::IdleAtEnd,
+        Self::EntryWithoutExit,
+        Self::ExitWithoutEntry,
+        Self::OutOfOrder,
+        Self::UnknownLine,
+        Self::IncompleteEvent,
+        Self::StateOutOfRange,
+        Self::CutFile,
+    ];
+
+    /// The word that stands for it in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LostEvents => "lost-events",
+            Self::IdleAtStart => "idle-at-start",
+            Self::IdleAtEnd => "idle-at-end",
+            Self::EntryWithoutExit => "entry-without-exit",
+            Self::ExitWithoutEntry => "exit-without-entry",
+            Self::OutOfOrder => "out-of-order",
+            Self::UnknownLine => "unknown-line",
+            Self::IncompleteEvent => "incomplete-event",
+            Self::StateOutOfRange => "state-out-of-range",
+            Self::CutFile => "cut-file",
+        }
+    }
+}
+
 impl fmt::Display for NoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -3,8 +3,6 @@ use core::ops::{BitOr, BitOrAssign};
 
 use idlelab_states::{Nanoseconds, StateIndex, Tick};
 
-use crate::TimeColumn;
-
 /// What ended an idle period: a set, since one interrupt can do several things. Empty if the
 /// source does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +25,8 @@ impl WakeCauses {
     /// The polling state's time limit.
     pub const POLL_LIMIT: Self = Self(1 << 5);
 
+    const ALL: u8 = (1 << 6) - 1;
+
     /// Whether all of `other` are among these.
     #[must_use]
     #[inline]
@@ -39,6 +39,16 @@ impl WakeCauses {
     #[inline]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// The set as bits, of which six are used.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The set of these bits; others are ignored.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits as u8 & Self::ALL)
     }
 
     /// Whether nothing is known.
@@ -82,7 +92,7 @@ pub enum Miss {
     Below,
 }
 
-/// One idle period: a row of [`Periods`].
+/// One idle period: a row of [`Periods`](crate::Periods).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
     /// When this round of the idle loop began: the switch to the idle task, or the end of the
@@ -120,111 +130,4 @@ pub struct Period {
     /// Whether the source shows that the kernel idled without cpuidle, as while a governor is
     /// switched: traced as state 1 whatever the table says, and counted nowhere.
     pub bypassed_cpuidle: bool,
-}
-
-/// Idle periods in columns; a row costs some 75 bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Periods {
-    idle_start: TimeColumn,
-    enter: Vec<Nanoseconds>,
-    exit: Vec<Nanoseconds>,
-    residency: TimeColumn,
-    next_timer: TimeColumn,
-    next_wheel_timer: TimeColumn,
-    expired_timer: TimeColumn,
-    latency_limit: TimeColumn,
-    state: Vec<StateIndex>,
-    causes: Vec<WakeCauses>,
-    followed_by: Vec<WhatFollowed>,
-    tick: Vec<Option<Tick>>,
-    tick_stoppable: Vec<Option<bool>>,
-    miss: Vec<Option<Miss>>,
-    events_lost_before: Vec<bool>,
-    bypassed_cpuidle: Vec<bool>,
-}
-
-impl Periods {
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.enter.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.enter.is_empty()
-    }
-
-    /// Adds a row at the end.
-    pub fn push(&mut self, period: &Period) {
-        self.idle_start.push(period.idle_start);
-        self.enter.push(period.enter);
-        self.exit.push(period.exit);
-        self.residency.push(period.residency);
-        self.next_timer.push(period.next_timer);
-        self.next_wheel_timer.push(period.next_wheel_timer);
-        self.expired_timer.push(period.expired_timer);
-        self.latency_limit.push(period.latency_limit);
-        self.state.push(period.state);
-        self.causes.push(period.causes);
-        self.followed_by.push(period.followed_by);
-        self.tick.push(period.tick);
-        self.tick_stoppable.push(period.tick_stoppable);
-        self.miss.push(period.miss);
-        self.events_lost_before.push(period.events_lost_before);
-        self.bypassed_cpuidle.push(period.bypassed_cpuidle);
-    }
-
-    /// The row of this number, if there is one.
-    #[must_use]
-    #[inline]
-    pub fn get(&self, row: usize) -> Option<Period> {
-        Some(Period {
-            enter: *self.enter.get(row)?,
-            exit: *self.exit.get(row)?,
-            state: *self.state.get(row)?,
-            causes: *self.causes.get(row)?,
-            followed_by: *self.followed_by.get(row)?,
-            tick: *self.tick.get(row)?,
-            tick_stoppable: *self.tick_stoppable.get(row)?,
-            miss: *self.miss.get(row)?,
-            events_lost_before: *self.events_lost_before.get(row)?,
-            bypassed_cpuidle: *self.bypassed_cpuidle.get(row)?,
-            idle_start: self.idle_start.get(row),
-            residency: self.residency.get(row),
-            next_timer: self.next_timer.get(row),
-            next_wheel_timer: self.next_wheel_timer.get(row),
-            expired_timer: self.expired_timer.get(row),
-            latency_limit: self.latency_limit.get(row),
-        })
-    }
-
-    /// All rows in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Period> + '_ {
-        (0..self.len()).map(|row| self.get(row).unwrap_or_default())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_comes_back_as_it_went_in() {
-        let period = Period {
-            idle_start: None,
-            enter: Nanoseconds::new(5),
-            exit: Nanoseconds::new(9),
-            causes: WakeCauses::TICK | WakeCauses::WHEEL_TIMER,
-            followed_by: WhatFollowed::Task,
-            next_timer: Some(Nanoseconds::MAX),
-            miss: Some(Miss::Below),
-            ..Period::default()
-        };
-        let mut periods = Periods::default();
-        periods.push(&period);
-        assert_eq!(periods.get(0), Some(period));
-        assert_eq!(periods.get(1), None);
-    }
 }

@@ -15,7 +15,9 @@ use crate::{Trust, input, output};
 struct Summary {
     recording: String,
     fidelity: u8,
+    machine: Option<String>,
     governor: Option<String>,
+    clock: Option<String>,
     tick_hz: Option<u32>,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
@@ -54,7 +56,9 @@ pub(crate) fn run(arguments: &Info) -> Result<Trust> {
     let summary = Summary {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
+        machine: recording.machine.as_ref().map(|machine| machine.name.clone()),
         governor: recording.governor.clone(),
+        clock: recording.clock.clone(),
         tick_hz: recording.tick_rate.map(TickRate::hertz),
         first_ns: recording.span.map(|(first, _)| first.get()),
         last_ns: recording.span.map(|(_, last)| last.get()),
@@ -116,6 +120,9 @@ fn text(recording: &Recording, summary: &Summary) -> Result<()> {
             seconds(last - first)
         )?;
     }
+    writeln!(out, "clock      {}", summary.clock.as_deref().unwrap_or("not recorded"))?;
+    let machine = summary.machine.as_deref();
+    writeln!(out, "machine    {}", machine.unwrap_or("not recorded; give it with --states"))?;
     let governor = summary.governor.as_deref().unwrap_or("not recorded");
     writeln!(out, "governor   {governor}, {} whole decisions", summary.decisions)?;
     match recording.tick_rate {

@@ -6,6 +6,7 @@ pub(crate) mod decide;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod governors;
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod platforms;
 pub(crate) mod replay;

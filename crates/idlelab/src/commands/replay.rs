@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use idlelab_governors::catalog::{self, GovernorName, Standing};
 use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
@@ -117,21 +117,7 @@ pub(crate) fn prepare(
     asked: &Machine,
 ) -> Result<(Recording, Platform, Prepared)> {
     let recording = input::recording(path)?;
-    let wanted = asked.states.as_deref();
-    let recorded = match (asked.recorded_states.as_deref(), path) {
-        (Some(given), _) => given,
-        (None, None) => input::BUILT_IN_PLATFORM,
-        (None, Some(path)) => wanted.ok_or_else(|| {
-            anyhow!(
-                "{}: ftrace text has no idle-state table; give the recorded machine's with \
-                 --states (a built-in platform, a TOML file, a counter dump, or the root of a \
-                 /sys tree)",
-                path.display()
-            )
-        })?,
-    };
-    let other = wanted.filter(|wanted| *wanted != recorded).map(input::platform).transpose()?;
-    let recorded = input::platform(recorded)?;
+    let (recorded, other) = machines(asked, &recording)?;
     let what_if = WhatIf {
         platform: other.as_ref(),
         rate: asked.hz,
@@ -141,6 +127,29 @@ pub(crate) fn prepare(
     };
     let prepared = Prepared::new(&recording, &recorded, &what_if)?;
     Ok((recording, recorded, prepared))
+}
+
+/// The recorded machine, and the one to replay on if it is another. `--states` is the recorded
+/// machine where nothing else tells it.
+fn machines(asked: &Machine, recording: &Recording) -> Result<(Platform, Option<Platform>)> {
+    let wanted = asked.states.as_deref().map(input::platform).transpose()?;
+    let recorded = match &asked.recorded_states {
+        Some(given) => Some(input::platform(given)?),
+        None => recording.machine.clone(),
+    };
+    match (recorded, wanted) {
+        (Some(recorded), wanted) => {
+            let other = wanted.filter(|wanted| *wanted != recorded);
+            Ok((recorded, other))
+        }
+        (None, Some(wanted)) => Ok((wanted, None)),
+        (None, None) => bail!(
+            "{}: has no idle-state table; give the recorded machine's with --states (a built-in \
+             platform, a TOML file, a counter dump, or the root of a /sys tree), or once and for \
+             all to `idlelab import`",
+            recording.source
+        ),
+    }
 }
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does

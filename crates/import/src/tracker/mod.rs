@@ -250,6 +250,7 @@ impl Tracker {
             misses_recorded: self.seen.misses,
             span: self.first.map(|first| (first, self.last)),
             notes,
+            ..Recording::default()
         }
     }
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+use std::io::Write;
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::writer::{
+    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
+};
+use ::parquet::schema::types::ColumnPath;
+use bytes::Bytes;
+use idlelab_states::Nanoseconds;
+
+use super::checksum::{self, Summed};
+use super::columns::{COLUMNS, Column, Values, schema};
+use super::rounds::rounds;
+use super::row::Row;
+use super::{WriteError, metadata};
+use crate::{CpuRecording, Recording};
+
+/// Rows of a row group, which are all that is held beside the recording: some 40 MB.
+const ROWS_PER_GROUP: usize = 1 << 17;
+
+/// What the file says it was written by. A checksum is held against the files of this program
+/// only: another that rewrites a file takes the metadata along as they are.
+pub(super) const WRITER: &str = "idlelab ";
+
+/// Writes a recording as a Parquet file. The same recording gives the same bytes.
+///
+/// # Errors
+///
+/// A sink that fails, CPUs out of order, or a machine that its TOML does not hold exactly.
+pub fn write(recording: &Recording, sink: impl Write + Send) -> Result<(), WriteError> {
+    for pair in recording.cpus.windows(2) {
+        if let [before, after] = pair
+            && after.cpu <= before.cpu
+        {
+            return Err(WriteError::CpuOrder(after.cpu));
+        }
+    }
+    let entries = metadata::entries(recording)?;
+    let properties = Arc::new(properties());
+    let mut writer = SerializedFileWriter::new(Summed::new(sink), schema()?, properties)?;
+    for cpu in &recording.cpus {
+        write_cpu(&mut writer, cpu)?;
+    }
+    writer.flush()?;
+    let blank = KeyValue { key: checksum::KEY.to_owned(), value: Some(checksum::BLANK.to_owned()) };
+    for entry in entries.into_iter().chain([blank]) {
+        writer.append_key_value_metadata(entry);
+    }
+    writer.inner_mut().hold_footer();
+    writer.into_inner()?.finish()?;
+    Ok(())
+}
+
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("{WRITER}{}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Only the footer is held back, and it should be small.
+        .set_offset_index_disabled(true);
+    // Times grow, and their differences are small.
+    for column in COLUMNS.iter().filter(|column| matches!(column.values, Values::Time { .. })) {
+        let path = ColumnPath::from(column.name);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
+}
+
+fn write_cpu<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    cpu: &CpuRecording,
+) -> Result<(), ParquetError> {
+    let mut rows = rounds(cpu)
+        .map(|(period, decision)| Row::new(cpu.cpu, period.as_ref(), decision))
+        .peekable();
+    let mut group = Vec::new();
+    while rows.peek().is_some() {
+        group.clear();
+        group.extend(rows.by_ref().take(ROWS_PER_GROUP));
+        let mut into = writer.next_row_group()?;
+        for column in &COLUMNS {
+            write_column(&mut into, column, &group)?;
+        }
+        into.close()?;
+    }
+    Ok(())
+}
+
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    column: &Column,
+    rows: &[Row],
+) -> Result<(), ParquetError> {
+    let Some(mut into) = group.next_column()? else {
+        return Err(ParquetError::General(format!("no column {} in the schema", column.name)));
+    };
+    match column.values {
+        Values::Time { get, .. } => {
+            put::<Int64Type>(&mut into, rows, |row| get(row).map(Nanoseconds::get))?;
+        }
+        // The type says that the sign is none.
+        Values::Cpu { get, .. } => {
+            put::<Int32Type>(&mut into, rows, |row| Some(get(row).cast_signed()))?;
+        }
+        Values::State { get, .. } => {
+            put::<Int32Type>(&mut into, rows, |row| get(row).map(|state| state.get() as i32))?;
+        }
+        Values::Flag { get, .. } => put::<BoolType>(&mut into, rows, get)?,
+        Values::Word { get, .. } => {
+            let bytes = |word: &'static str| Bytes::from_static(word.as_bytes()).into();
+            put::<ByteArrayType>(&mut into, rows, |row| get(row).map::<ByteArray, _>(bytes))?;
+        }
+    }
+    into.close()
+}
+
+/// Writes the values that are not null, and for each row whether it has one.
+fn put<T: DataType>(
+    into: &mut SerializedColumnWriter<'_>,
+    rows: &[Row],
+    get: impl Fn(&Row) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let mut values = Vec::new();
+    let mut levels = Vec::with_capacity(rows.len());
+    for row in rows {
+        let value = get(row);
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
+    into.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    Ok(())
+}
