@@ -37,7 +37,7 @@ use idlelab_states::{CpuId, Nanoseconds, TickRate};
 pub use column::TimeColumn;
 pub use decision::{Decision, Reflection};
 pub use fidelity::Fidelity;
-pub use note::{Note, NoteKind};
+pub use note::{Note, NoteKind, Severity};
 pub use period::{Miss, Period, Periods, WakeCauses, WhatFollowed};
 
 /// What the CPUs of one machine did for a while.
