@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Odd text, as people have it, and what is made of it.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use idlelab_import::{ImportError, read};
 use idlelab_recording::{NoteKind, Recording, WakeCauses};
 use idlelab_states::{CpuId, Nanoseconds};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! trace.dat files that are written for the purpose, of every kind that there is.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 mod common;
 
 use std::process::Command;
