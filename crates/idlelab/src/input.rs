@@ -38,7 +38,13 @@ pub(crate) fn recording(path: Option<&Path>) -> Result<Recording> {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = bar.with_style(style).with_message("reading");
-    let read = idlelab_import::read(bar.wrap_read(file), &name);
+    let is_file = metadata.is_file();
+    let file = bar.wrap_read(file);
+    let read = if is_file {
+        idlelab_import::read_seekable(file, &name)
+    } else {
+        idlelab_import::read(file, &name)
+    };
     bar.finish_and_clear();
     Ok(read?)
 }

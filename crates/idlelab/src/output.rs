@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Standard output, buffered.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
@@ -31,7 +32,7 @@ pub(crate) fn csv<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<()>
     Ok(())
 }
 
-/// A line for each kind of note, all CPUs together.
+/// A line for each kind of note, all CPUs together, what matters most first.
 pub(crate) fn summarise(notes: &[Note]) -> Vec<String> {
     let mut kinds: BTreeMap<NoteKind, (u64, Vec<String>)> = BTreeMap::new();
     for note in notes {
@@ -41,8 +42,10 @@ pub(crate) fn summarise(notes: &[Note]) -> Vec<String> {
     }
     let line = |(kind, (count, cpus)): (NoteKind, (u64, Vec<String>))| {
         let of = if cpus.is_empty() { String::new() } else { format!(" ({})", cpus.join(" ")) };
-        format!("{count} {kind}{of}")
+        format!("{:<10}{count} {kind}{of}", kind.severity())
     };
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|&(kind, _)| Reverse(kind.severity()));
     kinds.into_iter().map(line).collect()
 }
 

@@ -2,7 +2,7 @@
 //! What importing ftrace text costs: `cargo bench -p idlelab-import`.
 //!
 //! The peer is the least that any reader of text must do, finding the ends of lines, by the same
-//! library and in the same run. The promise is 200 MB/s on one core, in memory, unpacked.
+//! library and in the same run. The promise is 400 MB/s on one core, in memory, unpacked.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot set up has nothing to measure")]
 

@@ -49,6 +49,17 @@ pub enum ImportError {
         /// The line of the first such time stamp.
         line: u64,
     },
+    /// The file is a trace that holds but the numbers of its events.
+    #[error(
+        "{name}:{line}: events in raw form, by number and without fields; switch that off before \
+         reading the trace: `echo noraw nohex > trace_options`"
+    )]
+    RawText {
+        /// The file.
+        name: String,
+        /// The line of the first such event.
+        line: u64,
+    },
     /// The file is text without a single trace event.
     #[error(
         "{name}: no trace event in {lines} lines; ftrace text was expected, as `cat trace` prints \
@@ -78,5 +89,59 @@ pub enum ImportError {
         name: String,
         /// What is wrong with it.
         reason: Box<ReadError>,
+    },
+    /// The file is a trace.dat of a version that idlelab does not know.
+    #[error("{name}: a trace.dat of version {version}; versions 6 and 7 are read")]
+    TraceDatVersion {
+        /// The file.
+        name: String,
+        /// Its version.
+        version: u64,
+    },
+    /// The file is a trace.dat that is compressed in a way that idlelab does not know.
+    #[error(
+        "{name}: compressed by {compression}; zlib, zstd and none are read: convert it by \
+         `trace-cmd convert --compression none`"
+    )]
+    UnknownCompression {
+        /// The file.
+        name: String,
+        /// The file's name of it.
+        compression: String,
+    },
+    /// The file lacks a part without which nothing in it can be read.
+    #[error(
+        "{name}: at byte {offset} of {length} there should be {expected}: the file is cut off or \
+         damaged; record it again, and let trace-cmd end by itself"
+    )]
+    Damaged {
+        /// The file.
+        name: String,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// How long the file is, in bytes.
+        length: u64,
+        /// What was expected there.
+        expected: &'static str,
+    },
+    /// The file is a trace whose time stamps count something else than time.
+    #[error(
+        "{name}: its clock, {clock}, does not tell time; record it with \
+         `trace-cmd record -C mono`"
+    )]
+    ClockIsNoTime {
+        /// The file.
+        name: String,
+        /// The kernel's name of the clock.
+        clock: String,
+    },
+    /// The file is a trace.dat without a single event.
+    #[error(
+        "{name}: a trace.dat without events; record it with \
+         `trace-cmd record -C mono -e power:cpu_idle`"
+    )]
+    NoRecords {
+        /// The file.
+        name: String,
     },
 }

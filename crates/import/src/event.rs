@@ -26,8 +26,8 @@ pub(crate) enum Event<'a> {
     HrtimerStart { timer: TimerId, is_tick: bool, expires: i64 },
     /// `hrtimer_cancel`.
     HrtimerCancel { timer: TimerId },
-    /// `hrtimer_expire_entry`.
-    HrtimerExpire { timer: TimerId, is_tick: bool },
+    /// `hrtimer_expire_entry`; `now` by the clock that `expires` is told in.
+    HrtimerExpire { timer: TimerId, is_tick: bool, now: Option<i64> },
     /// `timer_start`; times in jiffies.
     TimerStart { timer: TimerId, cpu: Option<u32>, due: i64, now: Option<i64> },
     /// `timer_cancel`.
@@ -36,25 +36,42 @@ pub(crate) enum Event<'a> {
     TimerExpire { timer: TimerId },
     /// `tick_stop` that succeeded.
     TickStopped,
-    /// Probe `sel`: a governor is asked.
-    Select { governor: &'a [u8] },
-    /// Probe `lat`, from within a governor's select.
-    LatencyLimit { nanoseconds: i64 },
-    /// Probe `stopped`, from within a governor's select.
-    TickState { stopped: bool },
-    /// Probe `sl`, from within a governor's select.
-    SleepLength { sleep: i64, delta_tick: i64 },
+    /// `pm_qos_…_request`: the limit of all CPUs' wakeup latency is about to be set.
+    LatencyRequest,
+    /// `pm_qos_update_target`: the least of all requests of one kind is now this.
+    LatencyTarget { microseconds: i64 },
+    /// `cpuhp_enter` on the way down.
+    Offline { cpu: u32 },
+    /// `suspend_resume` of the machine itself.
+    Suspend { begins: bool },
+    /// Probe `sel`: a governor is asked; which one, if the function has a name.
+    Select { governor: Option<&'a [u8]> },
+    /// Probe `lat`.
+    LatencyLimit { nanoseconds: i64, caller: Caller },
+    /// Probe `stopped`.
+    TickState { stopped: bool, caller: Caller },
+    /// Probe `sl`.
+    SleepLength { sleep: i64, delta_tick: i64, caller: Caller },
     /// Probe `selr`: a governor has chosen.
     Selected { state: u64, stop_tick: bool },
     /// Probe `refl`: a governor is told of the outcome.
     Reflect { state: u64, residency: i64, poll_time_limit: bool },
-    /// Probe `got`, from within a governor's reflect.
-    GotTick { fired: bool },
+    /// Probe `got`.
+    GotTick { fired: bool, caller: Caller },
     /// Softirqs and other work in interrupt context, and idle loop probes: they only show that
     /// time goes on.
     InterruptGoesOn,
     /// Nothing that idlelab reads.
     Other,
+}
+
+/// Who called a probed function. Calls from elsewhere than a governor are no events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A governor's select or reflect, whichever the probe is meant for.
+    Governor,
+    /// An address without a name.
+    Unknown,
 }
 
 /// What an `irq_handler_entry` is for.

@@ -31,6 +31,10 @@ pub enum Format {
     Html,
     /// JSON.
     Json,
+    /// A tar archive.
+    Tar,
+    /// What atrace writes with the option `-z`.
+    Atrace,
     /// A program.
     Elf,
     /// Bytes that are no text.
@@ -40,11 +44,10 @@ pub enum Format {
 impl Format {
     pub(crate) const fn advice(self) -> &'static str {
         match self {
-            Self::TraceDat => "turn it into text with `trace-cmd report -t`, or give ftrace text",
-            Self::Gzip | Self::Zstd | Self::Xz | Self::Zip => "unpack it first",
+            Self::Gzip | Self::Zstd | Self::Xz | Self::Zip | Self::Tar => "unpack it first",
             _ => {
-                "ftrace text is read, plain or gzipped, as `cat /sys/kernel/tracing/trace` prints it, \
-                 and the Parquet files of `idlelab import`"
+                "ftrace text (as `cat /sys/kernel/tracing/trace` or `trace-cmd report -t` prints it), \
+                 trace.dat and the Parquet files of `idlelab import` are read, plain or gzipped"
             }
         }
     }
@@ -66,6 +69,8 @@ impl fmt::Display for Format {
             Self::Ctf => "a CTF trace (LTTng)",
             Self::Html => "an HTML page (systrace?)",
             Self::Json => "JSON",
+            Self::Tar => "a tar archive",
+            Self::Atrace => "compressed atrace output",
             Self::Elf => "a program (ELF)",
             Self::Binary => "binary data of no known format",
         })
@@ -103,7 +108,15 @@ pub(crate) fn recognise(start: &[u8]) -> Format {
             return format;
         }
     }
+    // A tar archive's mark stands in its first member's header.
+    if start.get(257..).is_some_and(|from| from.starts_with(b"ustar")) {
+        return Format::Tar;
+    }
     let text = start.trim_ascii_start();
+    // A zlib stream behind the word.
+    if memchr::memmem::find(start.get(..256).unwrap_or(start), b"TRACE:\n\x78").is_some() {
+        return Format::Atrace;
+    }
     if text.starts_with(b"<!DOCTYPE") || text.starts_with(b"<html") {
         Format::Html
     } else if text.starts_with(b"{") {

@@ -2,7 +2,8 @@
 //! Readers of foreign traces, and of the recordings that idlelab wrote itself.
 //!
 //! [`open`] recognises a file by its content, never by its name, and turns it into a
-//! [`Recording`]. Readers stream: they hold what is kept, not the file. Bad input is normal: what
+//! [`Recording`]. Readers stream: they hold what is kept, not the file (but for a
+//! trace.dat that comes through a pipe or gzip). Bad input is normal: what
 //! cannot be read is counted in the recording's notes, and only a file that yields no idle period
 //! at all is an error.
 //!
@@ -16,14 +17,18 @@
 //! # Ok::<(), idlelab_import::ImportError>(())
 //! ```
 
+mod bytes;
 mod error;
 mod event;
 mod format;
 mod ftrace;
+mod names;
+mod trace_dat;
+mod tracepoint;
 mod tracker;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -35,6 +40,9 @@ pub use format::Format;
 /// How much is read from the source at once, in bytes.
 const BUFFER: usize = 1 << 18;
 
+/// How much of a file is looked at to recognise its format, in bytes.
+const START: u64 = 4096;
+
 /// Reads the recording in a file.
 ///
 /// # Errors
@@ -45,13 +53,32 @@ pub fn open(path: &Path) -> Result<Recording, ImportError> {
     let name = path.display().to_string();
     let failed = |source| ImportError::Io { name: name.clone(), source };
     let file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_dir() {
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
         return Err(ImportError::Directory { name });
     }
-    read(file, &name)
+    if metadata.is_file() { read_seekable(file, &name) } else { read(file, &name) }
 }
 
-/// Reads the recording in `source`; `name` is what messages call it. A gzip stream is unpacked.
+/// Reads the recording in `source`, of which it holds no more than it needs; `name` is what
+/// messages call it. A gzip stream is unpacked.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn read_seekable(mut source: impl Read + Seek, name: &str) -> Result<Recording, ImportError> {
+    let failed = |source| ImportError::Io { name: name.to_owned(), source };
+    let mut start = Vec::new();
+    source.by_ref().take(START).read_to_end(&mut start).map_err(failed)?;
+    source.rewind().map_err(failed)?;
+    match format::recognise(&start) {
+        Format::TraceDat => trace_dat::read(source, name),
+        _ => read(source, name),
+    }
+}
+
+/// Reads the recording in `source`; `name` is what messages call it. A gzip stream is unpacked. A
+/// trace.dat is held in memory as a whole, since its parts are in no order.
 ///
 /// # Errors
 ///
@@ -77,6 +104,11 @@ fn read_unpacked(mut source: impl BufRead, name: &str) -> Result<Recording, Impo
     match format::recognise(start) {
         Format::FtraceText => ftrace::read(source, name),
         Format::Parquet => read_parquet(source, name),
+        Format::TraceDat => {
+            let mut whole = Vec::new();
+            source.read_to_end(&mut whole).map_err(failed)?;
+            trace_dat::read(Cursor::new(whole), name)
+        }
         Format::Empty => Err(ImportError::Empty { name: name.to_owned() }),
         format => Err(ImportError::UnsupportedFormat { name: name.to_owned(), format }),
     }

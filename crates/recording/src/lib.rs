@@ -39,7 +39,7 @@ use idlelab_states::{CpuId, Nanoseconds, TickRate};
 
 pub use decision::{Decision, Reflection};
 pub use fidelity::Fidelity;
-pub use note::{Note, NoteKind};
+pub use note::{Note, NoteKind, Severity};
 pub use period::{Miss, Period, WakeCauses, WhatFollowed};
 pub use periods::Periods;
 

@@ -14,11 +14,36 @@ pub struct Note {
     pub count: u64,
 }
 
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// As is to be expected of a recording: nothing to do.
+    Info,
+    /// Something is odd, or less is known than could be.
+    Warning,
+    /// A part of what happened is missing.
+    DataLoss,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::DataLoss => "data loss",
+        })
+    }
+}
+
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum NoteKind {
     /// The tracer dropped events; the idle period they fall in is left out.
     LostEvents,
+    /// Events that newer ones overwrote before the trace was read: it begins later than it was
+    /// switched on.
+    OverwrittenEvents,
     /// An exit without an entry: the CPU was idle when the recording began.
     IdleAtStart,
     /// An entry without an exit: the CPU was idle when the recording ended.
@@ -35,14 +60,73 @@ pub enum NoteKind {
     IncompleteEvent,
     /// A state number that no table can hold.
     StateOutOfRange,
-    /// The last line is cut.
+    /// The file ends in the midst of a line or of a CPU's data.
     CutFile,
+    /// A page of the ring buffer holds something else than events.
+    DamagedPage,
+    /// The CPU idles, as the scheduler tells, but has no `cpu_idle` events: it is left out.
+    NoIdleEvents,
+    /// A `cpu_idle` event that another CPU than the one it names traced.
+    TracedElsewhere,
+    /// A stay that is shorter than one that the kernel called too short for the same state, and
+    /// yet was not called so: the driver seems to have rejected the state.
+    LooksRejected,
+    /// A CPU was taken offline; the periods before and after are not joined.
+    Offline,
+    /// Idle periods during suspend: no governor chose them.
+    Suspended,
+    /// Timers' deadlines are told by another clock than the trace's, and were brought to it.
+    OtherTimerClock,
+    /// A CPU's data in a buffer with another clock than the first buffer's.
+    OtherClock,
+    /// An event that a second buffer recorded as well.
+    RecordedTwice,
+    /// A time stamp that 64 bits of nanoseconds cannot hold.
+    TimeOutOfRange,
+    /// Functions have no names, so that ticks cannot be told from other timers.
+    UnnamedFunctions,
+    /// The file asks that its times be moved to another clock.
+    ShiftNotApplied,
+    /// A time stamp that does not tell time.
+    NoTime,
 }
 
 impl NoteKind {
+    /// How much notes of this kind matter.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::IdleAtStart
+            | Self::IdleAtEnd
+            | Self::Offline
+            | Self::Suspended
+            | Self::OtherTimerClock
+            | Self::RecordedTwice
+            | Self::ShiftNotApplied => Severity::Info,
+            Self::EntryWithoutExit
+            | Self::ExitWithoutEntry
+            | Self::OutOfOrder
+            | Self::UnknownLine
+            | Self::StateOutOfRange
+            | Self::NoIdleEvents
+            | Self::TracedElsewhere
+            | Self::LooksRejected
+            | Self::UnnamedFunctions => Severity::Warning,
+            Self::LostEvents
+            | Self::OverwrittenEvents
+            | Self::IncompleteEvent
+            | Self::CutFile
+            | Self::DamagedPage
+            | Self::OtherClock
+            | Self::TimeOutOfRange
+            | Self::NoTime => Severity::DataLoss,
+        }
+    }
+
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 24] = [
         Self::LostEvents,
+        Self::OverwrittenEvents,
         Self::IdleAtStart,
         Self::IdleAtEnd,
         Self::EntryWithoutExit,
@@ -52,6 +136,19 @@ impl NoteKind {
         Self::IncompleteEvent,
         Self::StateOutOfRange,
         Self::CutFile,
+        Self::DamagedPage,
+        Self::NoIdleEvents,
+        Self::TracedElsewhere,
+        Self::LooksRejected,
+        Self::Offline,
+        Self::Suspended,
+        Self::OtherTimerClock,
+        Self::OtherClock,
+        Self::RecordedTwice,
+        Self::TimeOutOfRange,
+        Self::UnnamedFunctions,
+        Self::ShiftNotApplied,
+        Self::NoTime,
     ];
 
     /// The word that stands for it in files.
@@ -59,6 +156,7 @@ impl NoteKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::LostEvents => "lost-events",
+            Self::OverwrittenEvents => "overwritten-events",
             Self::IdleAtStart => "idle-at-start",
             Self::IdleAtEnd => "idle-at-end",
             Self::EntryWithoutExit => "entry-without-exit",
@@ -68,6 +166,19 @@ impl NoteKind {
             Self::IncompleteEvent => "incomplete-event",
             Self::StateOutOfRange => "state-out-of-range",
             Self::CutFile => "cut-file",
+            Self::DamagedPage => "damaged-page",
+            Self::NoIdleEvents => "no-idle-events",
+            Self::TracedElsewhere => "traced-elsewhere",
+            Self::LooksRejected => "looks-rejected",
+            Self::Offline => "offline",
+            Self::Suspended => "suspended",
+            Self::OtherTimerClock => "other-timer-clock",
+            Self::OtherClock => "other-clock",
+            Self::RecordedTwice => "recorded-twice",
+            Self::TimeOutOfRange => "time-out-of-range",
+            Self::UnnamedFunctions => "unnamed-functions",
+            Self::ShiftNotApplied => "shift-not-applied",
+            Self::NoTime => "no-time",
         }
     }
 }
@@ -76,6 +187,9 @@ impl fmt::Display for NoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LostEvents => "events lost by the tracer; idle periods there are left out",
+            Self::OverwrittenEvents => {
+                "events overwritten by newer ones; the recording begins after them"
+            }
             Self::IdleAtStart => "idle when the recording began, that period left out",
             Self::IdleAtEnd => "idle when the recording ended, that period left out",
             Self::EntryWithoutExit => "entries into idle without an exit, left out",
@@ -84,7 +198,34 @@ impl fmt::Display for NoteKind {
             Self::UnknownLine => "lines that are no events, skipped",
             Self::IncompleteEvent => "events without a field that they need, skipped",
             Self::StateOutOfRange => "idle states beyond the ten that a table holds, skipped",
-            Self::CutFile => "line cut by the end of the file, skipped",
+            Self::CutFile => "place where the file's end cuts a line or a CPU's data off",
+            Self::DamagedPage => "pages of the ring buffer that hold no events, skipped",
+            Self::NoIdleEvents => {
+                "switches to the idle task without any cpu_idle event; the CPU is left out"
+            }
+            Self::TracedElsewhere => {
+                "cpu_idle events traced by another CPU than they name; they count for the named"
+            }
+            Self::LooksRejected => {
+                "stays shorter than the target residency that the kernel did not call too short: \
+                 the driver seems to have rejected the state"
+            }
+            Self::Offline => "times taken offline",
+            Self::Suspended => "idle events during suspend, which no governor chose, left out",
+            Self::OtherTimerClock => {
+                "clock of timers' deadlines other than the trace's; deadlines moved by the \
+                 difference"
+            }
+            Self::OtherClock => "CPUs' data of buffers with another clock, left out",
+            Self::RecordedTwice => "events that a second buffer recorded as well, taken once",
+            Self::TimeOutOfRange => "events later than 292 years, skipped",
+            Self::UnnamedFunctions => {
+                "table of the kernel's symbols missing; ticks cannot be told from other timers"
+            }
+            Self::ShiftNotApplied => {
+                "request to move times to another clock, not followed: they stay the machine's own"
+            }
+            Self::NoTime => "events whose time stamp is no time, skipped",
         })
     }
 }
@@ -95,5 +236,17 @@ impl fmt::Display for Note {
             write!(f, "{cpu}: ")?;
         }
         write!(f, "{} {}", self.count, self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_says_where_how_often_and_what() {
+        let note = Note { kind: NoteKind::OutOfOrder, cpu: Some(CpuId(3)), count: 2 };
+        assert_eq!(note.to_string(), "cpu3: 2 events earlier than the one before them");
+        assert!(note.kind.severity() < NoteKind::LostEvents.severity());
     }
 }

@@ -4,15 +4,24 @@
 //! ```text
 //!           <idle>-0       [001] d..1.     0.765224: cpu_idle: state=1 cpu_id=1
 //! └─────16──────┘-└pid┘   └cpu┘ └flags┘   └─time─┘  └─name─┘  └──arguments───┘
+//!
+//!   <idle>-0         1d..1. 19752us+: cpu_idle: state=1 cpu_id=1         (latency-format)
+//!   <idle>-0       1d..1.  4048.741672: cpu_idle:   state=1 cpu_id=1     (trace-cmd report -l)
+//!   <idle>-0       1-0x1  4048.741672: cpu_idle:    state=1 cpu_id=1     (trace-cmd report -l -R)
 //! ```
 //!
-//! A task may be called anything, brackets, blanks and dashes included; but the kernel pads its
-//! name to sixteen bytes, so the dash before the PID is at a known place.
+//! A task may be called anything, brackets, blanks and dashes included; but its name is padded, to
+//! sixteen bytes or, beside glued columns, to eight, so the dash before the PID is at a known
+//! place. Only where the padding is gone, or a buffer's name stands in front, it is searched for.
 
 use idlelab_states::Nanoseconds;
+use memchr::memmem;
 
 /// Where the dash between task name and PID stands (`%16s-%-7d`).
 const DASH: usize = 16;
+
+/// The same in the latency format (`%8.8s-%-7d`).
+const LATENCY_DASH: usize = 8;
 
 /// One line, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +30,12 @@ pub(super) enum Line<'a> {
     Event(Event<'a>),
     /// The tracer says that it lost events of a CPU.
     Lost { cpu: u32, events: u64 },
+    /// The header says how many events newer ones have overwritten.
+    Overwritten { events: u64 },
     /// An event whose time stamp has no decimal point.
     NoTime,
+    /// An event of which the kernel was told to print but its number.
+    Raw,
     /// A header, a comment or an empty line.
     Comment,
     /// Anything else.
@@ -44,21 +57,23 @@ pub(super) struct Event<'a> {
 /// Takes a line apart.
 pub(super) fn parse(line: &[u8]) -> Line<'_> {
     let line = line.trim_ascii_end();
-    if line.is_empty() || line.starts_with(b"#") {
-        return Line::Comment;
+    for dash in [DASH, LATENCY_DASH] {
+        if line.get(dash) == Some(&b'-')
+            && !line.starts_with(b"#")
+            && let Some(event) = line.get(dash + 1..).and_then(after_task)
+        {
+            return event;
+        }
     }
-    if line.get(DASH) == Some(&b'-')
-        && let Some(event) = line.get(DASH + 1..).and_then(after_task)
-    {
-        return event;
+    if line.is_empty() || line.starts_with(b"#") {
+        return overwritten(line).map_or(Line::Comment, |events| Line::Overwritten { events });
     }
     if let Some(lost) = lost(line) {
         return lost;
     }
-    // The padding may be gone where the text went through a mail or an editor.
     memchr::memchr_iter(b'-', line)
         .find_map(|dash| after_task(line.get(dash + 1..)?))
-        .unwrap_or(Line::Unknown)
+        .unwrap_or_else(|| if is_raw(line) { Line::Raw } else { other(line) })
 }
 
 /// Parses what follows the dash after the task's name.
@@ -69,9 +84,10 @@ fn after_task(text: &[u8]) -> Option<Line<'_>> {
         let end = memchr::memchr(b')', group)?;
         text = group.get(end + 1..)?.trim_ascii_start();
     }
-    let (cpu, text) = number(text.strip_prefix(b"[")?)?;
+    let Some(bracketed) = text.strip_prefix(b"[") else { return glued(text) };
+    let (cpu, text) = number(bracketed)?;
     let text = text.strip_prefix(b"]")?.trim_ascii_start();
-    // The column of flags is absent with the option noirq-info.
+    // The column of flags is absent with the option noirq-info, and in trace-cmd's report.
     let ((time, text), flags) = match time(text) {
         Some(found) => (found, &[][..]),
         None => {
@@ -79,8 +95,31 @@ fn after_task(text: &[u8]) -> Option<Line<'_>> {
             (time(rest.trim_ascii_start())?, flags)
         }
     };
-    // Soft and hard interrupts, and NMIs; `.` is task context.
-    let in_interrupt = flags.get(2).is_some_and(|flag| b"shHzZ".contains(flag));
+    event(cpu, interrupts(flags), time, text)
+}
+
+/// Parses the columns that the latency format glues together: CPU and flags.
+fn glued(text: &[u8]) -> Option<Line<'_>> {
+    let (cpu, text) = number(text)?;
+    let (flags, rest) = text.split_at_checked(memchr::memchr(b' ', text)?)?;
+    let in_interrupt = match flags.strip_prefix(b"-0x") {
+        // The kernel's bits of hard and soft interrupts and of NMIs.
+        Some(bits) => hexadecimal(bits)? & (0x08 | 0x10 | 0x40) != 0,
+        // Without flags there would be two numbers in a row: that is some other line.
+        None if flags.len() < 3 => return None,
+        None => interrupts(flags),
+    };
+    let (time, text) = time(rest.trim_ascii_start())?;
+    event(cpu, in_interrupt, time, text)
+}
+
+/// Soft and hard interrupts, and NMIs; `.` is task context. The column is the third, or the fourth
+/// in kernels that have one more for lazy rescheduling; what follows it are digits.
+fn interrupts(flags: &[u8]) -> bool {
+    flags.get(2..).unwrap_or_default().iter().take(2).any(|flag| b"shHzZ".contains(flag))
+}
+
+fn event(cpu: u64, in_interrupt: bool, time: Option<Nanoseconds>, text: &[u8]) -> Option<Line<'_>> {
     let text = text.trim_ascii_start();
     let end = memchr::memchr(b':', text)?;
     let (name, rest) = text.split_at_checked(end)?;
@@ -90,11 +129,17 @@ fn after_task(text: &[u8]) -> Option<Line<'_>> {
     Some(Line::Event(Event { cpu, in_interrupt, time, name, arguments }))
 }
 
-/// A time stamp up to its colon: seconds and a fraction. The time is none if it has no fraction.
+/// A time stamp up to its colon: seconds and a fraction, or microseconds since the trace's start
+/// and a mark of how long it took. The time is none if it is a bare number.
 fn time(text: &[u8]) -> Option<(Option<Nanoseconds>, &[u8])> {
     let (seconds, rest) = number(text)?;
     if let Some(rest) = rest.strip_prefix(b":") {
         return Some((None, rest));
+    }
+    if let Some(rest) = rest.strip_prefix(b"us") {
+        let rest = rest.get(1..)?.strip_prefix(b":").or_else(|| rest.strip_prefix(b":"))?;
+        let total = i64::try_from(seconds.checked_mul(1_000)?).ok()?;
+        return Some((Some(Nanoseconds::new(total)), rest));
     }
     let rest = rest.strip_prefix(b".")?;
     let (fraction, after) = number(rest)?;
@@ -105,15 +150,49 @@ fn time(text: &[u8]) -> Option<(Option<Nanoseconds>, &[u8])> {
 }
 
 /// `CPU:3 [LOST 120 EVENTS]`, from tracefs; `trace-cmd report` says `[120 EVENTS DROPPED]` or
-/// no number at all.
+/// no number at all. A buffer's name may stand in front.
 fn lost(line: &[u8]) -> Option<Line<'_>> {
-    let (cpu, text) = number(line.trim_ascii_start().strip_prefix(b"CPU:")?)?;
+    if !line.ends_with(b"]") {
+        return None;
+    }
+    let at = memmem::find(line, b"CPU:")?;
+    let (cpu, text) = number(line.get(at + 4..)?)?;
     let text = text.trim_ascii_start().strip_prefix(b"[")?;
     let text = text.strip_prefix(b"LOST ").unwrap_or(text);
     let (events, text) = number(text).unwrap_or((1, text));
     text.trim_ascii_start()
         .starts_with(b"EVENTS")
         .then_some(Line::Lost { cpu: u32::try_from(cpu).ok()?, events })
+}
+
+/// `# entries-in-buffer/entries-written: 1021/23879   #P:2`: how many more were written.
+fn overwritten(line: &[u8]) -> Option<u64> {
+    let text = line.strip_prefix(b"# entries-in-buffer/entries-written: ")?;
+    let (kept, text) = number(text)?;
+    let (written, _) = number(text.strip_prefix(b"/")?)?;
+    written.checked_sub(kept).filter(|&events| events > 0)
+}
+
+/// `14857 0 4099214055777 type: 372`, with the options raw or hex.
+fn is_raw(line: &[u8]) -> bool {
+    memmem::rfind(line, b" type: ")
+        .and_then(|at| line.get(at + 7..))
+        .and_then(number)
+        .is_some_and(|(_, rest)| rest.is_empty())
+}
+
+/// What trace-cmd and atrace print in front of the events.
+fn other(line: &[u8]) -> Line<'_> {
+    let is_header = line.starts_with(b"cpus=")
+        || line.starts_with(b"version = ")
+        || line == b"TRACE:"
+        || line.starts_with(b"CPU ") && line.ends_with(b" is empty");
+    if is_header { Line::Comment } else { Line::Unknown }
+}
+
+/// Digits to the base of sixteen, and nothing else.
+pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Digits at the start of `text`, and what follows them.
@@ -156,6 +235,14 @@ mod tests {
             "          <idle>-0       [003]     2.765224: cpu_idle: state=1 cpu_id=3",
             "          <idle>-0       (-------) [003] d..1.     2.765224: cpu_idle: state=1 cpu_id=3",
             "<idle>-0 [003] d..1. 2.765224: cpu_idle: state=1 cpu_id=3",
+            "          <idle>-0       [003] d..1.1..     2.765224: cpu_idle: state=1 cpu_id=3",
+            "          <idle>-0     [003]     2.765224: cpu_idle:             state=1 cpu_id=3",
+            "  <idle>-0       3d..1.     2.765224: cpu_idle:             state=1 cpu_id=3",
+            "  <idle>-0       3-0x1     2.765224: cpu_idle:              state=1 cpu_id=3",
+            "  <idle>-0         3d..1. 2765224us+: cpu_idle: state=1 cpu_id=3",
+            "  <idle>-0         3d..1. 2765224us : cpu_idle: state=1 cpu_id=3",
+            "  a-buffer:           <idle>-0     [003]     2.765224: cpu_idle: state=1 cpu_id=3",
+            "\t  <idle>-0     [003]     2.765224: cpu_idle:             state=1 cpu_id=3",
         ] {
             assert_eq!(event(line), expected, "{line}");
         }
@@ -163,7 +250,14 @@ mod tests {
 
     #[test]
     fn flags_tell_interrupts_from_tasks() {
-        for (flags, expected) in [("d.h1.", true), ("dNs2.", true), ("d..1.", false)] {
+        for (flags, expected) in [
+            ("d.h1.", true),
+            ("dNs2.", true),
+            ("d..1.", false),
+            ("d..h1...", true),
+            ("dNZff", true),
+            ("d..ff", false),
+        ] {
             let line = format!("          <idle>-0       [003] {flags}     2.0001: x: y");
             let Line::Event(event) = parse(line.as_bytes()) else { panic!("{line}") };
             assert_eq!(event.in_interrupt, expected, "{flags}");
@@ -189,11 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn lost_events_are_told_in_three_spellings() {
+    fn lost_events_are_told_in_several_spellings() {
         for (line, events) in [
             ("CPU:1 [LOST 56958 EVENTS]", 56958),
             ("CPU:1 [120 EVENTS DROPPED]", 120),
             ("CPU:1 [EVENTS DROPPED]", 1),
+            ("\t CPU:1 [7 EVENTS DROPPED]", 7),
+            ("  top: CPU:1 [7 EVENTS DROPPED]", 7),
         ] {
             assert_eq!(parse(line.as_bytes()), Line::Lost { cpu: 1, events });
         }
@@ -203,6 +299,33 @@ mod tests {
     fn a_time_without_a_point_is_no_time() {
         let line = "          <idle>-0       [000] d..1.        70608: cpu_idle: state=1 cpu_id=0";
         assert_eq!(parse(line.as_bytes()), Line::NoTime);
+    }
+
+    #[test]
+    fn the_latency_format_without_brackets_tells_interrupts_too() {
+        for (columns, expected) in
+            [("0dNh2. 19887us ", true), ("0d..2. 19891us+", false), ("1-0x2d  4.5", true)]
+        {
+            let line = format!("  <idle>-0         {columns}: x: y");
+            let Line::Event(event) = parse(line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(event.in_interrupt, expected, "{columns}");
+        }
+    }
+
+    #[test]
+    fn headers_are_no_events() {
+        let header = "# entries-in-buffer/entries-written: 1021/23879   #P:2";
+        assert_eq!(parse(header.as_bytes()), Line::Overwritten { events: 22858 });
+        for line in
+            ["cpus=8", "version = 6", "CPU 3 is empty", "TRACE:", "# a-1 [000] 1.0: x: y", ""]
+        {
+            assert_eq!(parse(line.as_bytes()), Line::Comment, "{line}");
+        }
+        for line in
+            ["14857 0 4099214055777 type: 372", "00000000 00000000 000003ba8b246b8d type: 568"]
+        {
+            assert_eq!(parse(line.as_bytes()), Line::Raw, "{line}");
+        }
     }
 
     #[test]

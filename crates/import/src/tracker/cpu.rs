@@ -4,7 +4,7 @@
 use idlelab_recording::{
     CpuRecording, Decision, Miss, Note, NoteKind, Period, Reflection, WakeCauses, WhatFollowed,
 };
-use idlelab_states::{CpuId, Nanoseconds, StateIndex, Tick};
+use idlelab_states::{CpuId, MAX_STATES, Nanoseconds, StateIndex, Tick};
 
 use super::settle::SleepLength;
 
@@ -23,7 +23,13 @@ pub(super) struct Cpu {
     lost_since_period: bool,
     entries_without_exit: u64,
     exits_without_entry: u64,
+    /// An exit that the next entry may turn out to belong to.
+    unpaired_exit: Option<Nanoseconds>,
     idle_at_start: bool,
+    switches_to_idle: u64,
+    traced_elsewhere: u64,
+    offline: u64,
+    suspended: u64,
 }
 
 /// The round of the idle loop that has not reached a state yet.
@@ -70,11 +76,40 @@ impl Cpu {
     /// The tracer lost events: what the CPU was in the midst of is unknown.
     pub(super) fn lost(&mut self, events: u64) {
         self.events_lost = self.events_lost.saturating_add(events);
-        self.lost_since_period = true;
-        if let State::Ended(open) = core::mem::take(&mut self.state) {
-            self.keep(open, WhatFollowed::Unknown);
+        self.interrupted();
+    }
+
+    /// The CPU goes offline: a period that is open ends nowhere.
+    pub(super) fn taken_offline(&mut self) {
+        self.offline += 1;
+        self.interrupted();
+    }
+
+    /// What happens from here on has nothing to do with what happened before.
+    pub(super) fn interrupted(&mut self) {
+        match core::mem::take(&mut self.state) {
+            State::Ended(open) => self.keep(open, WhatFollowed::Unknown),
+            State::Idle(_) => self.entries_without_exit += 1,
+            State::Unknown => {}
         }
         self.round = Round::default();
+        self.lost_since_period = true;
+    }
+
+    /// An idle event during suspend.
+    pub(super) fn idle_in_suspend(&mut self) {
+        self.any_idle_event = true;
+        self.suspended += 1;
+    }
+
+    /// An idle event of this CPU was traced by another one.
+    pub(super) fn idle_traced_elsewhere(&mut self) {
+        self.traced_elsewhere += 1;
+    }
+
+    /// Whether a governor is in the midst of a choice, as far as probes tell.
+    pub(super) const fn is_selecting(&self) -> bool {
+        self.round.selecting
     }
 
     pub(super) fn tick_stopped(&mut self) {
@@ -135,10 +170,23 @@ impl Cpu {
     /// Enters a state. Where the inputs of governors are recorded, a round without any is one
     /// that cpuidle had no part in.
     pub(super) fn enter(&mut self, period: Period, inputs_recorded: bool) {
+        let unpaired_exit = self.unpaired_exit.take();
+        let mut early_exit = None;
         match core::mem::take(&mut self.state) {
+            // The exit that ended the stay before is later than this entry: it is this one's, and
+            // was written before it.
+            State::Ended(open) if open.period.exit > period.enter => {
+                early_exit = Some(open.period.exit);
+                self.entries_without_exit += 1;
+            }
             State::Ended(open) => self.keep(open, WhatFollowed::Idle),
             State::Idle(_) => self.entries_without_exit += 1,
-            State::Unknown => {}
+            State::Unknown => {
+                early_exit = unpaired_exit.filter(|&exit| exit > period.enter);
+                if early_exit.is_some() && !core::mem::take(&mut self.idle_at_start) {
+                    self.exits_without_entry -= 1;
+                }
+            }
         }
         self.any_idle_event = true;
         let round = core::mem::take(&mut self.round);
@@ -146,16 +194,20 @@ impl Cpu {
             idle_start: round.start,
             tick: Some(self.tick),
             tick_stoppable: round.tick_stoppable(),
-            latency_limit: round.latency_limit,
+            latency_limit: round.latency_limit.or(period.latency_limit),
             bypassed_cpuidle: inputs_recorded && !round.asked_anything(),
             events_lost_before: core::mem::take(&mut self.lost_since_period),
             ..period
         };
-        self.state = State::Idle(Open {
-            period,
-            sleep_length: round.sleep_length,
-            decision: round.decision,
-        });
+        let mut open = Open { period, sleep_length: round.sleep_length, decision: round.decision };
+        self.state = match early_exit {
+            Some(exit) => {
+                open.period.exit = exit;
+                self.round.start = Some(exit);
+                State::Ended(open)
+            }
+            None => State::Idle(open),
+        };
     }
 
     pub(super) fn exit(&mut self, time: Nanoseconds) {
@@ -170,9 +222,14 @@ impl Cpu {
                 self.keep(open, WhatFollowed::Unknown);
                 self.exits_without_entry += 1;
             }
-            State::Unknown if !self.any_idle_event => self.idle_at_start = true,
-            State::Unknown if self.lost_since_period => {}
-            State::Unknown => self.exits_without_entry += 1,
+            State::Unknown if !self.any_idle_event => {
+                self.idle_at_start = true;
+                self.unpaired_exit = Some(time);
+            }
+            State::Unknown => {
+                self.exits_without_entry += 1;
+                self.unpaired_exit = Some(time);
+            }
         }
         self.any_idle_event = true;
     }
@@ -210,6 +267,7 @@ impl Cpu {
             self.tick = Tick::Running;
         }
         if to_idle {
+            self.switches_to_idle += 1;
             self.round = Round { start: Some(time), ..Round::default() };
         }
     }
@@ -217,14 +275,39 @@ impl Cpu {
     pub(super) fn got_tick(&mut self, fired: bool) {
         let State::Ended(open) = &self.state else { return };
         let decision = open.decision.and_then(|row| self.recording.decisions.get_mut(row));
+        // The idle loop asks as well, after the governor.
         if let Some(reflection) = decision.and_then(|decision| decision.reflection.as_mut()) {
-            reflection.got_tick = Some(fired);
+            reflection.got_tick.get_or_insert(fired);
         }
     }
 
     fn keep(&mut self, open: Open, followed_by: WhatFollowed) {
         self.recording.periods.push(&Period { followed_by, ..open.period });
         self.sleep_lengths.push(open.sleep_length);
+    }
+
+    /// How many stays look as if the driver had rejected the state: less than half as long as a
+    /// stay in the same state that the kernel called too short, and yet not called so. Half, since
+    /// a stay as traced is longer than the residency as measured, by as much as tracing costs.
+    fn looks_rejected(&self) -> u64 {
+        let mut too_short = [Nanoseconds::ZERO; MAX_STATES];
+        let stay = |period: &Period| period.exit - period.enter;
+        for period in self.recording.periods.iter().filter(|p| p.miss == Some(Miss::Above)) {
+            if let Some(longest) = too_short.get_mut(period.state.get()) {
+                *longest = stay(&period).max(*longest);
+            }
+        }
+        // Before the first recorded decision another governor may just have been unset.
+        let first = self.recording.decisions.first().map(|decision| decision.time);
+        let rejected = |period: &Period| {
+            let longest = too_short.get(period.state.get()).copied().unwrap_or_default();
+            period.miss.is_none()
+                && !period.bypassed_cpuidle
+                && !period.events_lost_before
+                && first.is_none_or(|first| period.enter > first)
+                && stay(period) + stay(period) < longest
+        };
+        self.recording.periods.iter().filter(rejected).count() as u64
     }
 
     /// The trace ends.
@@ -244,6 +327,11 @@ impl Cpu {
             (NoteKind::IdleAtEnd, u64::from(idle_at_end)),
             (NoteKind::EntryWithoutExit, self.entries_without_exit),
             (NoteKind::ExitWithoutEntry, self.exits_without_entry),
+            (NoteKind::NoIdleEvents, if self.any_idle_event { 0 } else { self.switches_to_idle }),
+            (NoteKind::TracedElsewhere, self.traced_elsewhere),
+            (NoteKind::LooksRejected, self.looks_rejected()),
+            (NoteKind::Offline, self.offline),
+            (NoteKind::Suspended, self.suspended),
         ] {
             if count > 0 {
                 notes.push(Note { kind, cpu: Some(cpu), count });

@@ -23,8 +23,8 @@ use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 
 use self::cpu::Cpu;
 use self::settle::SleepLength;
-use self::timers::{Jiffies, Pending, TickTimer};
-use crate::event::{Event, Purpose};
+use self::timers::{Jiffies, Pending, TickTimer, TimerClock};
+use crate::event::{Caller, Event, Purpose};
 
 /// Follows all CPUs of a trace.
 #[derive(Default)]
@@ -40,6 +40,11 @@ pub(crate) struct Tracker {
     last: Nanoseconds,
     out_of_order: u64,
     states_out_of_range: u64,
+    suspended: bool,
+    /// The CPU that just set a limit of wakeup latency, until the limit of all is told.
+    latency_request: Option<u32>,
+    latency_limit: Option<Nanoseconds>,
+    timer_clock: TimerClock,
 }
 
 /// Kinds of events that have been seen, by which the fidelity is known.
@@ -59,8 +64,17 @@ impl Tracker {
         self.last = self.last.max(time);
         self.timer_event(cpu, time, event);
         match event {
-            Event::Enter { cpu, state } => self.enter(cpu, time, state),
-            Event::Exit { cpu } => self.cpu(cpu, time).exit(time),
+            Event::Enter { cpu: idle, .. } | Event::Exit { cpu: idle } if self.suspended => {
+                self.cpu(idle, time).idle_in_suspend();
+            }
+            Event::Enter { cpu: idle, state } => {
+                self.traced_by(cpu, idle);
+                self.enter(idle, time, state);
+            }
+            Event::Exit { cpu: idle } => {
+                self.traced_by(cpu, idle);
+                self.cpu(idle, time).exit(time);
+            }
             Event::Miss { cpu, miss } => {
                 self.seen.misses = true;
                 self.cpu(cpu, time).missed(miss);
@@ -87,18 +101,23 @@ impl Tracker {
                 self.cpu(cpu, time).tick_stopped();
             }
             Event::Select { governor } => {
-                let name = String::from_utf8_lossy(governor);
-                if self.governor.as_deref() != Some(&*name) {
+                let name = governor.map(String::from_utf8_lossy);
+                if let Some(name) = name.filter(|name| self.governor.as_deref() != Some(&**name)) {
                     self.governor = Some(name.into_owned());
                 }
                 self.cpu(cpu, time).selecting();
             }
-            Event::LatencyLimit { nanoseconds } => {
+            // Where the caller has no name, it is the governor if that is in the midst of a choice.
+            Event::LatencyLimit { caller: Caller::Unknown, .. }
+            | Event::TickState { caller: Caller::Unknown, .. }
+            | Event::SleepLength { caller: Caller::Unknown, .. }
+                if !self.cpu(cpu, time).is_selecting() => {}
+            Event::LatencyLimit { nanoseconds, .. } => {
                 self.seen.inputs = true;
                 self.cpu(cpu, time).told_limit(Nanoseconds::new(nanoseconds));
             }
-            Event::TickState { stopped } => self.cpu(cpu, time).told_tick(stopped),
-            Event::SleepLength { sleep, delta_tick } => {
+            Event::TickState { stopped, .. } => self.cpu(cpu, time).told_tick(stopped),
+            Event::SleepLength { sleep, delta_tick, .. } => {
                 self.cpu(cpu, time).told_sleep_length(SleepLength {
                     sleep: Nanoseconds::new(sleep),
                     delta_tick: Nanoseconds::new(delta_tick),
@@ -115,7 +134,19 @@ impl Tracker {
                     self.cpu(cpu, time).reflected(entered, residency, poll_time_limit);
                 }
             }
-            Event::GotTick { fired } => self.cpu(cpu, time).got_tick(fired),
+            Event::GotTick { fired, .. } => self.cpu(cpu, time).got_tick(fired),
+            Event::LatencyRequest => self.latency_request = Some(cpu),
+            Event::LatencyTarget { microseconds } => {
+                // Limits of other kinds, such as of frequencies, are told by the same event.
+                if self.latency_request.take() == Some(cpu) {
+                    self.latency_limit = Some(Nanoseconds::from_micros(microseconds));
+                }
+            }
+            Event::Offline { cpu } => self.cpu(cpu, time).taken_offline(),
+            Event::Suspend { begins } => {
+                self.suspended = begins;
+                self.cpus.values_mut().for_each(Cpu::interrupted);
+            }
             Event::HrtimerStart { .. }
             | Event::HrtimerCancel { .. }
             | Event::HrtimerExpire { .. }
@@ -134,6 +165,13 @@ impl Tracker {
     /// The tracer lost events of a CPU: what it was in the midst of is unknown.
     pub(crate) fn lost(&mut self, cpu: u32, events: u64) {
         self.cpus.entry(cpu).or_default().lost(events);
+    }
+
+    /// Takes note of an idle event that another CPU traced.
+    fn traced_by(&mut self, cpu: u32, idle: u32) {
+        if cpu != idle {
+            self.cpus.entry(idle).or_default().idle_traced_elsewhere();
+        }
     }
 
     fn cpu(&mut self, cpu: u32, time: Nanoseconds) -> &mut Cpu {
@@ -156,9 +194,9 @@ impl Tracker {
             Event::HrtimerStart { timer, is_tick, expires } => {
                 self.seen.timers = true;
                 if is_tick {
-                    self.tick_timer.programmed(cpu, expires);
+                    self.tick_timer.programmed(timer, cpu, expires);
                 } else {
-                    self.hrtimers.start(timer, cpu, expires);
+                    self.hrtimers.start(timer, cpu, self.timer_clock.to_trace(expires));
                 }
                 return;
             }
@@ -177,8 +215,11 @@ impl Tracker {
                 self.wheel.remove(timer);
                 return;
             }
-            Event::HrtimerExpire { is_tick: true, .. } => (WakeCauses::TICK, None),
-            Event::HrtimerExpire { timer, is_tick: false } => {
+            Event::HrtimerExpire { timer, is_tick, now } => {
+                self.timer_clock.seen(time, now);
+                if is_tick || self.tick_timer.is(timer) {
+                    return self.cpu(cpu, time).woken(time, WakeCauses::TICK, None);
+                }
                 (WakeCauses::HRTIMER, self.hrtimers.remove(timer).map(Nanoseconds::new))
             }
             Event::TimerExpire { timer } => {
@@ -204,6 +245,7 @@ impl Tracker {
             state,
             next_timer: next_hrtimer,
             next_wheel_timer,
+            latency_limit: self.latency_limit,
             ..Period::default()
         };
         self.cpu(cpu, time).enter(period, inputs_recorded);
@@ -216,7 +258,11 @@ impl Tracker {
         let mut cpus = Vec::new();
         for (number, mut cpu) in self.cpus {
             cpu.end(CpuId(number), &mut notes);
-            let phase = tick_rate.and_then(|rate| self.tick_timer.phase(number, rate));
+            let phase = tick_rate.and_then(|rate| {
+                let phase = self.tick_timer.phase(number, rate)?;
+                let moved = self.timer_clock.to_trace(phase.get());
+                Some(Nanoseconds::new(moved.rem_euclid(rate.tick().get())))
+            });
             let ticks = tick_rate.zip(phase);
             let epoch =
                 tick_rate.and_then(|rate| self.jiffies.epoch(rate, phase.unwrap_or_default()));
@@ -229,6 +275,7 @@ impl Tracker {
         for (kind, count) in [
             (NoteKind::OutOfOrder, self.out_of_order),
             (NoteKind::StateOutOfRange, self.states_out_of_range),
+            (NoteKind::OtherTimerClock, u64::from(self.timer_clock.differs())),
         ] {
             if count > 0 {
                 notes.push(Note { kind, cpu: None, count });

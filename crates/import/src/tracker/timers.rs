@@ -46,11 +46,18 @@ pub(super) struct TickTimer {
     /// events, which are off the phase.
     periodic_due: HashMap<u32, i64>,
     shortest: Option<i64>,
+    timers: BTreeSet<TimerId>,
 }
 
 impl TickTimer {
+    /// Whether this is a CPU's tick, by an earlier start: raw text names a function only there.
+    pub(super) fn is(&self, timer: TimerId) -> bool {
+        self.timers.contains(&timer)
+    }
+
     /// The tick's timer was programmed.
-    pub(super) fn programmed(&mut self, cpu: u32, due: i64) {
+    pub(super) fn programmed(&mut self, timer: TimerId, cpu: u32, due: i64) {
+        self.timers.insert(timer);
         if let Some(last) = self.last_due.insert(cpu, due) {
             let step = due.saturating_sub(last);
             if step > 0 && self.shortest.is_none_or(|shortest| step < shortest) {
@@ -75,6 +82,54 @@ impl TickTimer {
     pub(super) fn phase(&self, cpu: u32, rate: TickRate) -> Option<Nanoseconds> {
         let due = self.periodic_due.get(&cpu)?;
         Some(Nanoseconds::new(due.rem_euclid(rate.tick().get())))
+    }
+}
+
+/// The clock in which high-resolution timers are due (`mono`), as against the trace's clock.
+///
+/// An expiry tells both: the trace's time and the timers' `now`, which was read some microseconds
+/// before. The least difference of the last second or two is that of the clocks, which may drift.
+#[derive(Default)]
+pub(super) struct TimerClock {
+    /// The second that is under way, and the least difference in it, in nanoseconds.
+    second: i64,
+    least: Option<i64>,
+    /// The least difference in the second before.
+    least_before: Option<i64>,
+}
+
+/// The clocks are the same if they differ by no more than an interrupt may be delayed, in
+/// nanoseconds.
+const SAME_CLOCK: i64 = 1_000_000;
+
+impl TimerClock {
+    /// A timer expired at `time` by the trace's clock, and `now` by its own.
+    pub(super) fn seen(&mut self, time: Nanoseconds, now: Option<i64>) {
+        let Some(difference) = now.and_then(|now| time.get().checked_sub(now)) else { return };
+        let second = time.get().div_euclid(1_000_000_000);
+        if second != self.second {
+            self.second = second;
+            self.least_before = self.least.take().or(self.least_before);
+        }
+        self.least = Some(self.least.map_or(difference, |least| least.min(difference)));
+    }
+
+    fn difference(&self) -> i64 {
+        let least = match (self.least, self.least_before) {
+            (Some(a), Some(b)) => a.min(b),
+            (a, b) => a.or(b).unwrap_or(0),
+        };
+        if (0..SAME_CLOCK).contains(&least) { 0 } else { least }
+    }
+
+    /// Whether the clocks differ.
+    pub(super) fn differs(&self) -> bool {
+        self.difference() != 0
+    }
+
+    /// Brings a time by the timers' clock to the trace's.
+    pub(super) fn to_trace(&self, time: i64) -> i64 {
+        time.saturating_add(self.difference())
     }
 }
 
@@ -127,11 +182,25 @@ mod tests {
     fn the_tick_rate_is_read_off_the_ticks_timer() {
         let mut tick = TickTimer::default();
         for due in [300_000_000, 304_000_000, 400_000_000, 404_000_000] {
-            tick.programmed(2, due);
+            tick.programmed(TimerId(9), 2, due);
         }
         let rate = tick.rate().unwrap();
         assert_eq!(rate.hertz(), 250);
         assert_eq!(tick.phase(2, rate), Some(Nanoseconds::ZERO));
+    }
+
+    #[test]
+    fn deadlines_follow_the_clock_of_the_trace() {
+        let mut clock = TimerClock::default();
+        assert_eq!(clock.to_trace(7), 7);
+        // The trace's clock is ahead by 38 ms, the expiry traced 4 us late, then 2 us.
+        clock.seen(Nanoseconds::new(10_038_004_000), Some(10_000_000_000));
+        clock.seen(Nanoseconds::new(10_039_002_000), Some(10_001_000_000));
+        assert_eq!(clock.to_trace(11_000_000_000), 11_038_002_000);
+        // One clock, read late.
+        let mut same = TimerClock::default();
+        same.seen(Nanoseconds::new(1_000_900), Some(1_000_000));
+        assert!(!same.differs());
     }
 
     #[test]

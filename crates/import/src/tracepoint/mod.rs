@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Records of tracepoints in the kernel's own binary layout, read by the kernel's descriptions.
+
+mod format;
+mod record;
+mod symbols;
+
+pub(crate) use format::Format;
+pub(crate) use record::{Names, Records};
+pub(crate) use symbols::Symbols;
