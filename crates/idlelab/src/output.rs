@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Result;
+use idlelab_platform::CpuList;
 use idlelab_recording::{Note, NoteKind};
+use idlelab_states::CpuId;
 use serde::Serialize;
 
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
@@ -34,14 +36,15 @@ pub(crate) fn csv<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<()>
 
 /// A line for each kind of note, all CPUs together, what matters most first.
 pub(crate) fn summarise(notes: &[Note]) -> Vec<String> {
-    let mut kinds: BTreeMap<NoteKind, (u64, Vec<String>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<NoteKind, (u64, Vec<CpuId>)> = BTreeMap::new();
     for note in notes {
         let (count, cpus) = kinds.entry(note.kind).or_default();
         *count += note.count;
-        cpus.extend(note.cpu.map(|cpu| cpu.to_string()));
+        cpus.extend(note.cpu);
     }
-    let line = |(kind, (count, cpus)): (NoteKind, (u64, Vec<String>))| {
-        let of = if cpus.is_empty() { String::new() } else { format!(" ({})", cpus.join(" ")) };
+    let line = |(kind, (count, cpus)): (NoteKind, (u64, Vec<CpuId>))| {
+        let cpus: CpuList = cpus.into_iter().collect();
+        let of = if cpus.is_empty() { String::new() } else { format!(" (cpu {cpus})") };
         format!("{:<10}{count} {kind}{of}", kind.severity())
     };
     let mut kinds: Vec<_> = kinds.into_iter().collect();

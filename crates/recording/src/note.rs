@@ -200,31 +200,17 @@ impl fmt::Display for NoteKind {
             Self::StateOutOfRange => "idle states beyond the ten that a table holds, skipped",
             Self::CutFile => "place where the file's end cuts a line or a CPU's data off",
             Self::DamagedPage => "pages of the ring buffer that hold no events, skipped",
-            Self::NoIdleEvents => {
-                "switches to the idle task without any cpu_idle event; the CPU is left out"
-            }
-            Self::TracedElsewhere => {
-                "cpu_idle events traced by another CPU than they name; they count for the named"
-            }
-            Self::LooksRejected => {
-                "stays shorter than the target residency that the kernel did not call too short: \
-                 the driver seems to have rejected the state"
-            }
+            Self::NoIdleEvents => "switches to idle without a cpu_idle event; the CPU is left out",
+            Self::TracedElsewhere => "cpu_idle events traced by another CPU than the one they name",
+            Self::LooksRejected => "stays far too short and not called so: rejected entries?",
             Self::Offline => "times taken offline",
             Self::Suspended => "idle events during suspend, which no governor chose, left out",
-            Self::OtherTimerClock => {
-                "clock of timers' deadlines other than the trace's; deadlines moved by the \
-                 difference"
-            }
+            Self::OtherTimerClock => "other clock of timers' deadlines; moved to the trace's",
             Self::OtherClock => "CPUs' data of buffers with another clock, left out",
             Self::RecordedTwice => "events that a second buffer recorded as well, taken once",
             Self::TimeOutOfRange => "events later than 292 years, skipped",
-            Self::UnnamedFunctions => {
-                "table of the kernel's symbols missing; ticks cannot be told from other timers"
-            }
-            Self::ShiftNotApplied => {
-                "request to move times to another clock, not followed: they stay the machine's own"
-            }
+            Self::UnnamedFunctions => "table of symbols missing; ticks look like other timers",
+            Self::ShiftNotApplied => "request to move times to another clock, not followed",
             Self::NoTime => "events whose time stamp is no time, skipped",
         })
     }

@@ -225,8 +225,9 @@ fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> R
     writeln!(out, "recording   {}", report.recording)?;
     writeln!(
         out,
-        "            {} CPUs, {} idle periods in {seconds:.3} s, fidelity {}",
+        "            {} CPU{}, {} idle periods in {seconds:.3} s, fidelity {}",
         recording.cpus.len(),
+        if recording.cpus.len() == 1 { "" } else { "s" },
         recording.periods(),
         recording.fidelity
     )?;
