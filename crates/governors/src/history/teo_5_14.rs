@@ -29,8 +29,7 @@ use core::num::Wrapping;
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::bins::{
-    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, decay, explain_bins, explain_pulses,
-    settle,
+    Aged, Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, explain_bins, explain_pulses, settle,
 };
 use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::recent::{CHANCE, Recent};
@@ -102,23 +101,9 @@ impl Teo {
             let latency = states[device.last_state].exit_latency;
             Measured::new(device.last_residency, latency).idle
         };
-        self.total = Wrapping(0);
-        let mut timer_bin = StateIndex::ZERO;
-        let mut duration_bin = StateIndex::ZERO;
-        for ((state, row), bin) in
-            states.indices().zip(states.as_slice()).zip(self.bins.0.iter_mut())
-        {
-            decay(&mut bin.hits);
-            decay(&mut bin.intercepts);
-            self.total += bin.hits + bin.intercepts;
-            if row.target_residency <= self.sleep_length {
-                timer_bin = state;
-                if row.target_residency <= measured {
-                    duration_bin = state;
-                }
-            }
-        }
-        self.total += PULSE;
+        let Aged { sum, timer_bin, duration_bin } =
+            Aged::new(states, &mut self.bins, self.sleep_length, measured);
+        self.total = sum + PULSE;
         self.recent.forget_oldest();
         if timer_bin == duration_bin {
             self.bins[timer_bin].hits += PULSE;

@@ -40,7 +40,7 @@ use core::num::Wrapping;
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::bins::{
-    Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, decay, explain_bins, explain_pulses,
+    Aged, Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, decay, explain_bins, explain_pulses,
 };
 use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::span::ended_by_safety_net;
@@ -109,20 +109,8 @@ impl Teo {
             measured.idle
         };
 
-        let mut timer_bin = StateIndex::ZERO;
-        let mut duration_bin = StateIndex::ZERO;
-        for ((state, row), bin) in
-            states.indices().zip(states.as_slice()).zip(self.bins.0.iter_mut())
-        {
-            decay(&mut bin.hits);
-            decay(&mut bin.intercepts);
-            if row.target_residency <= self.sleep_length {
-                timer_bin = state;
-                if row.target_residency <= measured {
-                    duration_bin = state;
-                }
-            }
-        }
+        let Aged { timer_bin, duration_bin, .. } =
+            Aged::new(states, &mut self.bins, self.sleep_length, measured);
         decay(&mut self.total);
         self.total += PULSE;
         decay(&mut self.tick_intercepts);
