@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Recordings and platforms as users name them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use idlelab_import::ImportError;
 use idlelab_outcome::count::Snapshot;
 use idlelab_platform::{Platform, dump, embedded, sysfs};
 use idlelab_recording::Recording;
@@ -27,24 +26,13 @@ pub(crate) fn recording(path: Option<&Path>) -> Result<Recording> {
     if path.as_os_str() == "-" {
         return Ok(idlelab_import::read(io::stdin().lock(), "standard input")?);
     }
-    let name = path.display().to_string();
-    let failed = |source| ImportError::Io { name: name.clone(), source };
-    let file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(ImportError::Directory { name }.into());
-    }
-    let bar = ProgressBar::new(metadata.len());
     let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = bar.with_style(style).with_message("reading");
-    let is_file = metadata.is_file();
-    let file = bar.wrap_read(file);
-    let read = if is_file {
-        idlelab_import::read_seekable(file, &name)
-    } else {
-        idlelab_import::read(file, &name)
-    };
+    let bar = ProgressBar::new(0).with_style(style).with_message("reading");
+    let read = idlelab_import::open_through(path, |file, length| {
+        bar.set_length(length);
+        bar.wrap_read(file)
+    });
     bar.finish_and_clear();
     Ok(read?)
 }

@@ -50,6 +50,19 @@ const START: u64 = 4096;
 /// A file that cannot be read, that is of a format that idlelab does not read, that holds no
 /// `cpu_idle` event, or a Parquet file that is damaged or no recording.
 pub fn open(path: &Path) -> Result<Recording, ImportError> {
+    open_through(path, |file, _| file)
+}
+
+/// As [`open`], with the file read through something that looks on, such as a progress bar:
+/// `through` is given the file and its length in bytes.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_through<R: Read + Seek>(
+    path: &Path,
+    through: impl FnOnce(File, u64) -> R,
+) -> Result<Recording, ImportError> {
     let name = path.display().to_string();
     let failed = |source| ImportError::Io { name: name.clone(), source };
     let file = File::open(path).map_err(failed)?;
@@ -57,7 +70,8 @@ pub fn open(path: &Path) -> Result<Recording, ImportError> {
     if metadata.is_dir() {
         return Err(ImportError::Directory { name });
     }
-    if metadata.is_file() { read_seekable(file, &name) } else { read(file, &name) }
+    let source = through(file, metadata.len());
+    if metadata.is_file() { read_seekable(source, &name) } else { read(source, &name) }
 }
 
 /// Reads the recording in `source`, of which it holds no more than it needs; `name` is what
@@ -66,7 +80,7 @@ pub fn open(path: &Path) -> Result<Recording, ImportError> {
 /// # Errors
 ///
 /// As [`open`].
-pub fn read_seekable(mut source: impl Read + Seek, name: &str) -> Result<Recording, ImportError> {
+fn read_seekable(mut source: impl Read + Seek, name: &str) -> Result<Recording, ImportError> {
     let failed = |source| ImportError::Io { name: name.to_owned(), source };
     let mut start = Vec::new();
     source.by_ref().take(START).read_to_end(&mut start).map_err(failed)?;

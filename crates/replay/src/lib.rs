@@ -169,9 +169,12 @@ impl Prepared {
     /// clairvoyant bound.
     #[must_use]
     pub fn compare(&self, governors: &[GovernorName]) -> Vec<Outcome> {
-        let bounds = self.run(GovernorName::Clairvoyant);
         let mut outcomes: Vec<Outcome> =
             governors.iter().flat_map(|&governor| self.run(governor)).collect();
+        if self.cpus.iter().all(|cpu| cpu.power.is_none()) {
+            return outcomes;
+        }
+        let bounds = self.run(GovernorName::Clairvoyant);
         for outcome in &mut outcomes {
             let bound = bounds.iter().find(|bound| bound.assumption == outcome.assumption);
             let Some(bound) = bound else { continue };
