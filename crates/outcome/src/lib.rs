@@ -38,6 +38,8 @@ pub enum Bench {
     Replay,
     /// Counters of a machine, before and after.
     Count,
+    /// A table that someone published: measured by whoever posted it.
+    Published,
 }
 
 /// What a replay had to assume of wakeups whose cause its recording does not hold.
@@ -59,8 +61,19 @@ pub struct Outcome {
     pub governor: Option<String>,
     /// The platform whose idle states were used; null for counters of a machine without a name.
     pub platform: Option<String>,
-    /// Which repetition it is, from 0.
+    /// What ran, by the name that its bench or its table gave it; null where that is not told, as in
+    /// a replay.
+    #[serde(default)]
+    pub workload: Option<String>,
+    /// Which repetition of this governor it is, from 0.
     pub iteration: u32,
+    /// Its place among all runs of the experiment, from 0, whatever their governor: what drift is
+    /// judged by; null where the order is not known.
+    #[serde(default)]
+    pub order: Option<u32>,
+    /// How long the run lasted; null where that is not known.
+    #[serde(default)]
+    pub duration_ns: Option<u64>,
     /// One of two bounds, where the recording does not tell the causes of wakeups.
     pub assumption: Option<Assumption>,
     /// Idle periods.
@@ -77,6 +90,9 @@ pub struct Outcome {
     pub sleep_length_queries: Option<u64>,
     /// Energy.
     pub energy: Energy,
+    /// The workload's own results, in the order in which it reports them.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
     /// Wakeup latency that the states added.
     pub wakeup_latency: Option<WakeupLatency>,
     /// Distance to the clairvoyant bound.
@@ -95,6 +111,29 @@ pub struct Energy {
     /// Computed from the platform's power model: idle states, transitions and shared parts, without
     /// the energy of executing.
     pub modelled_joules: Option<f64>,
+}
+
+/// A result that a workload reports of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is, for instance `throughput`.
+    pub name: String,
+    /// How much it is, in `unit`.
+    pub value: f64,
+    /// Its unit as one writes it, for instance `MB/s`; empty for a bare number.
+    pub unit: String,
+    /// Which direction is an improvement; null where neither is.
+    pub better: Option<Better>,
+}
+
+/// Which direction of a figure is an improvement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better: throughput.
+    Higher,
+    /// Less is better: latency, time, energy.
+    Lower,
 }
 
 /// How far a run is from what a governor could have done that knew every wakeup beforehand.

@@ -21,7 +21,10 @@ impl Outcome {
             bench,
             governor: governor.map(str::to_owned),
             platform: platform.map(str::to_owned),
+            workload: None,
             iteration: 0,
+            order: None,
+            duration_ns: None,
             assumption: None,
             idles: states.iter().fold(0, |sum, state| sum.saturating_add(state.usage)),
             misses: add(above, below),
@@ -30,6 +33,7 @@ impl Outcome {
             ticks: add_all(per_cpu.iter().map(|cpu| cpu.ticks)),
             sleep_length_queries: add_all(per_cpu.iter().map(|cpu| cpu.sleep_length_queries)),
             energy: Energy::default(),
+            figures: Vec::new(),
             wakeup_latency: per_cpu
                 .iter()
                 .map(|cpu| cpu.wakeup_latency.as_ref())
