@@ -23,6 +23,7 @@
 //! ```
 
 pub mod count;
+pub mod file;
 mod latency;
 mod merge;
 
