@@ -98,6 +98,9 @@ pub struct Outcome {
     pub wakeup_latency: Option<WakeupLatency>,
     /// Distance to the clairvoyant bound.
     pub regret: Option<Regret>,
+    /// How many states the stays were off the clairvoyant choice, ascending; null without a bound.
+    #[serde(default)]
+    pub off_by: Option<Vec<OffBy>>,
     /// Each idle state, all CPUs together.
     pub states: Vec<StateOutcome>,
     /// Each CPU.
@@ -148,6 +151,15 @@ pub struct Regret {
     pub joules: Option<f64>,
 }
 
+/// Stays that were as far from the clairvoyant choice as one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OffBy {
+    /// By how many states they were deeper; negative if they were shallower.
+    pub states: i8,
+    /// How many stays.
+    pub stays: u64,
+}
+
 /// The counters of one idle state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateOutcome {
@@ -180,6 +192,9 @@ pub struct CpuOutcome {
     pub wakeup_latency: Option<WakeupLatency>,
     /// Distance to the clairvoyant bound.
     pub regret: Option<Regret>,
+    /// How many states the stays were off the clairvoyant choice, ascending.
+    #[serde(default)]
+    pub off_by: Option<Vec<OffBy>>,
     /// Each idle state.
     pub states: Vec<StateOutcome>,
 }

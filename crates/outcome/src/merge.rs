@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! From CPUs to a machine.
 
-use crate::{Bench, CpuOutcome, Energy, Outcome, Regret, StateOutcome, WakeupLatency};
+use std::collections::BTreeMap;
+
+use crate::{Bench, CpuOutcome, Energy, OffBy, Outcome, Regret, StateOutcome, WakeupLatency};
 
 impl Outcome {
     /// Adds up what came of a run on each CPU. Energy is left null: CPUs share cores and packages,
@@ -44,6 +46,11 @@ impl Outcome {
                 .map(|cpu| cpu.regret)
                 .collect::<Option<Vec<_>>>()
                 .map(|regrets| add_regrets(&regrets)),
+            off_by: per_cpu
+                .iter()
+                .map(|cpu| cpu.off_by.as_deref())
+                .collect::<Option<Vec<_>>>()
+                .map(|parts| add_stays(&parts)),
             states,
             per_cpu,
         }
@@ -85,6 +92,15 @@ fn add_regrets(regrets: &[Regret]) -> Regret {
         too_deep_ns: regrets.iter().map(|regret| regret.too_deep_ns).sum(),
         joules: regrets.iter().map(|regret| regret.joules).sum(),
     }
+}
+
+fn add_stays(parts: &[&[OffBy]]) -> Vec<OffBy> {
+    let mut sums: BTreeMap<i8, u64> = BTreeMap::new();
+    for off in parts.iter().copied().flatten() {
+        let sum = sums.entry(off.states).or_default();
+        *sum = sum.saturating_add(off.stays);
+    }
+    sums.into_iter().map(|(states, stays)| OffBy { states, stays }).collect()
 }
 
 fn add_states(per_cpu: &[CpuOutcome]) -> Vec<StateOutcome> {

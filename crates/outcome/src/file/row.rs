@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Assumption, Bench, CpuOutcome, Energy, Figure, Outcome, Regret, StateOutcome, WakeupLatency,
+    Assumption, Bench, CpuOutcome, Energy, Figure, OffBy, Outcome, Regret, StateOutcome,
+    WakeupLatency,
 };
 
 /// One idle state of one CPU, or of all CPUs together, and beside it what the outcome says of all
@@ -107,6 +108,9 @@ pub struct Row {
     /// and not in CSV, which has no lists.
     #[serde(skip)]
     pub wakeup_latency_counts: Option<Vec<(u64, u64)>>,
+    /// Stays by their distance from the clairvoyant choice; where the latencies are.
+    #[serde(skip)]
+    pub off_by: Option<Vec<OffBy>>,
     /// The workload's own results; only in the first row of all CPUs, and not in CSV.
     #[serde(skip)]
     pub figures: Option<Vec<Figure>>,
@@ -181,6 +185,7 @@ fn rows_of(number: u32, outcome: &Outcome, standing: Option<String>) -> Vec<Row>
         too_deep_ns: None,
         regret_joules: None,
         wakeup_latency_counts: None,
+        off_by: None,
         figures: None,
     };
     let all = Row {
@@ -200,6 +205,7 @@ fn rows_of(number: u32, outcome: &Outcome, standing: Option<String>) -> Vec<Row>
     if let Some(first) = rows.first_mut() {
         first.figures = Some(outcome.figures.clone());
         first.wakeup_latency_counts = latency_counts(outcome.wakeup_latency.as_ref());
+        first.off_by.clone_from(&outcome.off_by);
     }
     for cpu in &outcome.per_cpu {
         let one = Row {
@@ -214,6 +220,7 @@ fn rows_of(number: u32, outcome: &Outcome, standing: Option<String>) -> Vec<Row>
         let mut of_cpu = of_states(&one, &cpu.states);
         if let Some(first) = of_cpu.first_mut() {
             first.wakeup_latency_counts = latency_counts(cpu.wakeup_latency.as_ref());
+            first.off_by.clone_from(&cpu.off_by);
         }
         rows.append(&mut of_cpu);
     }
@@ -346,6 +353,9 @@ impl Gather {
         if row.wakeup_latency_counts.is_some() {
             cpu.first.wakeup_latency_counts.clone_from(&row.wakeup_latency_counts);
         }
+        if row.off_by.is_some() {
+            cpu.first.off_by.clone_from(&row.off_by);
+        }
         if row.figures.is_some() {
             cpu.first.figures.clone_from(&row.figures);
         }
@@ -381,6 +391,7 @@ impl Gather {
                 modelled_joules: cpu.first.modelled_joules,
                 wakeup_latency: cpu.first.latency(),
                 regret: cpu.first.regret(),
+                off_by: cpu.first.off_by,
                 states: in_order(cpu.states, cpu.row)?,
             });
         }
@@ -414,6 +425,7 @@ impl Gather {
             };
             outcome.wakeup_latency = row.latency();
             outcome.regret = row.regret();
+            outcome.off_by = row.off_by;
             outcome.figures = row.figures.unwrap_or_default();
         }
         self.outcomes.push(outcome);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Bench, Better, CpuOutcome, Figure, Regret, StateOutcome, WakeupLatency};
+use crate::{Bench, Better, CpuOutcome, Figure, OffBy, Regret, StateOutcome, WakeupLatency};
 
 fn read_text(text: &str) -> FromFile {
     read(&mut text.as_bytes(), "file").unwrap()
@@ -31,6 +31,7 @@ fn full() -> Outcome {
         modelled_joules: Some(0.25),
         wakeup_latency: Some(WakeupLatency::new([(1_000, 2), (5_000, 1)])),
         regret: Some(Regret { too_shallow_ns: 10, too_deep_ns: 20, joules: Some(0.5) }),
+        off_by: Some(vec![OffBy { states: -1, stays: 3 }, OffBy { states: 0, stays: 9 }]),
         states: vec![state("POLL", 5), state("C1, \"quoted\"", 7)],
     };
     let mut outcome =
@@ -136,6 +137,8 @@ fn counts_are_outcomes_of_their_pairs() {
 /// What CSV has no room for.
 fn without_lists(mut outcome: Outcome) -> Outcome {
     outcome.figures.clear();
+    outcome.off_by = None;
+    outcome.per_cpu.iter_mut().for_each(|cpu| cpu.off_by = None);
     let of_cpus = outcome.per_cpu.iter_mut().filter_map(|cpu| cpu.wakeup_latency.as_mut());
     of_cpus.chain(outcome.wakeup_latency.as_mut()).for_each(|latency| latency.counts.clear());
     outcome

@@ -167,6 +167,7 @@ fn unknown(governor: Option<String>) -> Outcome {
         figures: Vec::new(),
         wakeup_latency: None,
         regret: None,
+        off_by: None,
         states: Vec::new(),
         per_cpu: Vec::new(),
     }
