@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `idlelab replay`.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use idlelab_evidence::style::{Mark, Style};
 use idlelab_governors::catalog::{self, GovernorName, Standing};
-use idlelab_outcome::{Assumption, Outcome};
+use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
@@ -14,7 +16,7 @@ use idlelab_replay::{
 };
 use serde::Serialize;
 
-use crate::cli::{Format, Machine, Replay};
+use crate::cli::{Machine, OutcomeFormat, Replay};
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -51,6 +53,7 @@ impl SelfCheck {
 }
 
 pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
+    arguments.printed.check().unwrap_or_else(|error| error.exit());
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
@@ -95,13 +98,37 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             .collect(),
         outcomes: prepared.compare(&arguments.governors),
     };
-    let trust = report.self_check.trust();
-    match arguments.output.format {
-        Format::Json => output::json(&report)?,
-        Format::Csv => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
-        Format::Text => text(&report, &recording, &arguments.governors)?,
+    match &arguments.printed.output {
+        None => print(&report, &recording, arguments, &mut output::stdout())?,
+        Some(path) => {
+            // What stands there stays until the new file is whole.
+            let mut whole = Vec::new();
+            print(&report, &recording, arguments, &mut whole)?;
+            fs::write(path, &whole)
+                .with_context(|| format!("{}: cannot be written", path.display()))?;
+        }
     }
-    Ok(trust)
+    Ok(report.self_check.trust())
+}
+
+fn print(
+    report: &Report,
+    recording: &Recording,
+    arguments: &Replay,
+    out: &mut impl Write,
+) -> Result<()> {
+    let rows = || file::rows(&report.outcomes, standing);
+    match arguments.printed.format {
+        OutcomeFormat::Json => output::write_json(report, out),
+        OutcomeFormat::Csv => output::write_csv(rows(), out),
+        OutcomeFormat::Text => text(report, recording, arguments, out),
+    }
+}
+
+/// What a governor may be taken for.
+fn standing(name: &str) -> Option<String> {
+    let name = catalog::find(name).ok()?;
+    Some(name.entry().standing.to_string())
 }
 
 /// A line for each governor whose figures are to be taken with a grain of salt.
@@ -160,67 +187,12 @@ fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Govern
         .or_else(|| recording.governor.as_deref().and_then(|name| catalog::find(name).ok()))
 }
 
-/// One idle state of one outcome, with what the outcome says of all states.
-#[derive(Serialize)]
-struct CsvRow<'a> {
-    bench: &'static str,
-    governor: Option<&'a str>,
-    platform: Option<&'a str>,
-    iteration: u32,
-    assumption: Option<Assumption>,
-    cpu: String,
-    state: usize,
-    name: &'a str,
-    usage: u64,
-    time_ns: u64,
-    above: Option<u64>,
-    below: Option<u64>,
-    rejected: Option<u64>,
-    ticks: Option<u64>,
-    sleep_length_queries: Option<u64>,
-    modelled_joules: Option<f64>,
-}
-
-fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
-    let all = (
-        "all".to_owned(),
-        &outcome.states,
-        outcome.ticks,
-        outcome.sleep_length_queries,
-        outcome.energy.modelled_joules,
-    );
-    let cpus = outcome.per_cpu.iter().map(|cpu| {
-        let queries = cpu.sleep_length_queries;
-        (cpu.cpu.to_string(), &cpu.states, cpu.ticks, queries, cpu.modelled_joules)
-    });
-    let mut rows = Vec::new();
-    for (cpu, states, ticks, sleep_length_queries, modelled_joules) in
-        std::iter::once(all).chain(cpus)
-    {
-        rows.extend(states.iter().enumerate().map(|(index, state)| CsvRow {
-            bench: "replay",
-            governor: outcome.governor.as_deref(),
-            platform: outcome.platform.as_deref(),
-            iteration: outcome.iteration,
-            assumption: outcome.assumption,
-            cpu: cpu.clone(),
-            state: index,
-            name: &state.name,
-            usage: state.usage,
-            time_ns: state.time_ns,
-            above: state.above,
-            below: state.below,
-            rejected: state.rejected,
-            ticks,
-            sleep_length_queries,
-            modelled_joules,
-        }));
-    }
-    rows
-}
-
-fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> Result<()> {
-    let mut out = output::stdout();
+fn text(
+    report: &Report,
+    recording: &Recording,
+    arguments: &Replay,
+    out: &mut impl Write,
+) -> Result<()> {
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
     writeln!(
@@ -235,8 +207,8 @@ fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> R
     if report.platform != report.recorded_platform {
         writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
     }
-    self_check(&mut out, &report.self_check, recording.fidelity)?;
-    advise(&mut out, &report.self_check)?;
+    self_check(out, &report.self_check, recording.fidelity)?;
+    advise(out, &report.self_check)?;
     for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
@@ -248,8 +220,13 @@ fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> R
         )?;
     }
     writeln!(out)?;
-    out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
-    for note in reconstructed(governors) {
+    let tables = match arguments.printed.style {
+        None => idlelab_evidence::plain_text(&report.outcomes),
+        // A replay of one recording has no noise to tell a difference from.
+        Some(style) => Style::from(style).print(&report.outcomes, &|_, _| Mark::Untested),
+    };
+    out.write_all(tables.as_bytes())?;
+    for note in reconstructed(&arguments.governors) {
         writeln!(out, "\nNote: {note}.")?;
     }
     out.flush()?;
