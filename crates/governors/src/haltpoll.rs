@@ -123,7 +123,7 @@ impl Haltpoll {
         let poll = Selection::keeping_tick(StateIndex::ZERO);
         let halt = Selection::stopping_tick(states.index(1).unwrap_or_default());
         if kernel.latency_limit() == Nanoseconds::ZERO {
-            listener.because(|| Reason::NoLatencyAllowed);
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
             return poll;
         }
         let device = kernel.device();

@@ -82,7 +82,7 @@ impl Ladder {
         let device = kernel.device();
         let rung = device.last_state.min(states.last());
         if limit == Nanoseconds::ZERO {
-            listener.because(|| Reason::NoLatencyAllowed);
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
             return self.step(rung, StateIndex::ZERO, device);
         }
 

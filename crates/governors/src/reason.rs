@@ -251,8 +251,8 @@ pub enum Reason {
         /// Where it goes.
         to: StateIndex,
     },
-    /// A latency limit of zero allows state 0 only.
-    NoLatencyAllowed,
+    /// A latency limit of zero allows the shallowest state only.
+    NoLatencyAllowed(StateIndex),
     /// haltpoll: polls for up to the poll limit.
     PollsFirst {
         /// The poll limit.
@@ -335,7 +335,6 @@ impl Reason {
             | Self::NoneEnabled
             | Self::Shallowest
             | Self::OnlyShallowest { .. }
-            | Self::NoLatencyAllowed
             | Self::PollsFirst { .. } => Some(StateIndex::ZERO),
             Self::OnlyEnabled(state)
             | Self::DeepestEnabled(state)
@@ -352,6 +351,7 @@ impl Reason {
             | Self::PollingIsOff(state)
             | Self::PolledInVain(state)
             | Self::AlwaysThisState(state)
+            | Self::NoLatencyAllowed(state)
             | Self::DeepestWithinLimit(state)
             | Self::Foreseen { state, .. } => Some(state),
             Self::LatencyLimit { to, .. }
@@ -434,7 +434,7 @@ impl Reason {
             Self::Promoted { .. } => "promotion",
             Self::Demoted { .. } => "demotion",
             Self::RungForbidden { .. } => "rung disabled or too slow",
-            Self::NoLatencyAllowed => "latency limit of zero",
+            Self::NoLatencyAllowed(_) => "latency limit of zero",
             Self::PollsFirst { .. } => "polls first",
             Self::PollingIsOff(_) => "poll limit of zero",
             Self::PolledInVain(_) => "polled in vain",
@@ -632,7 +632,9 @@ impl fmt::Display for Reason {
             Self::RungForbidden { from, to } => {
                 write!(f, "state {from} is disabled or too slow for the limit: state {to}")
             }
-            Self::NoLatencyAllowed => f.write_str("the latency limit is zero: state 0"),
+            Self::NoLatencyAllowed(state) => {
+                write!(f, "the latency limit is zero: state {state}")
+            }
             Self::PollsFirst { limit } => write!(f, "polls first, for up to {}", time(limit)),
             Self::PollingIsOff(_) => f.write_str("the poll limit is zero: halts"),
             Self::PolledInVain(_) => f.write_str("has polled up to the limit in vain: halts"),

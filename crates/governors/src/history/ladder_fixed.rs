@@ -146,7 +146,7 @@ impl Ladder {
         let idle = device.last_residency.get().wrapping_sub(states[rung].exit_latency.get());
         listener.because(|| {
             if limit == Nanoseconds::ZERO {
-                Reason::NoLatencyAllowed
+                Reason::NoLatencyAllowed(to)
             } else if states[from].exit_latency > limit || !states[from].is_enabled() {
                 Reason::RungForbidden { from, to }
             } else if to > from {

@@ -127,7 +127,7 @@ impl Menu {
         }
         let limit = int_microseconds(kernel.latency_limit());
         if limit == 0 {
-            listener.because(|| Reason::NoLatencyAllowed);
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
             return Selection::stopping_tick(StateIndex::ZERO);
         }
         let io_waiters = kernel.io_waiters();
