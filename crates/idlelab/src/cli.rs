@@ -304,8 +304,8 @@ pub(crate) struct Platforms {
 /// List the governors
 ///
 /// Beside these names, NAME@VERSION finds the revision that was in force in a kernel: teo@6.8,
-/// menu@5.15, menu@debian-6.12.117. A point release that is not listed is taken for its series,
-/// with a warning, since backports may have changed it.
+/// menu@5.15, menu@debian-6.12.117. A point release that is not listed is taken for the nearest
+/// before it that is, with a warning, since backports may have changed it.
 #[derive(Args)]
 pub(crate) struct Governors {
     #[command(flatten)]

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Many scenarios, played to two governors on all processors.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use idlelab_governors::Governor;
+use idlelab_states::{TableSizeError, TickRate};
+use rayon::prelude::*;
+
+use crate::case::{Case, Divergence, play};
+use crate::duel::Duel;
+use crate::random::Random;
+use crate::scenario::{Machines, Scenario};
+use crate::shrink::shrink;
+
+/// Decisions that one thread makes before it looks for more to do.
+const BLOCK: u64 = 1 << 16;
+
+/// Makes governors that are as new.
+pub trait Maker: Sync {
+    /// What it makes.
+    type Governor: Governor;
+
+    /// One for a CPU of a machine with this tick rate.
+    fn make(&self, rate: TickRate) -> Self::Governor;
+}
+
+impl<G: Governor, F: Fn(TickRate) -> G + Sync> Maker for F {
+    type Governor = G;
+
+    fn make(&self, rate: TickRate) -> G {
+        self(rate)
+    }
+}
+
+/// Two governors that are to be the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Contest<A, B> {
+    /// Makes the first.
+    pub first: A,
+    /// Makes the second.
+    pub second: B,
+    /// The machines to compare them on.
+    pub machines: Machines,
+}
+
+/// What came of a contest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Result {
+    /// Decisions that were compared.
+    pub decisions: u64,
+    /// In so many scenarios.
+    pub scenarios: u64,
+    /// A case that they do not decide alike, as it was found.
+    pub difference: Option<Case>,
+}
+
+impl<A: Maker, B: Maker> Contest<A, B> {
+    /// Compares so many decisions, or up to a difference. The same seed compares the same on any
+    /// number of threads. `progress` is told of decisions as they are made.
+    ///
+    /// # Errors
+    ///
+    /// None, as [`Scenario::new`].
+    pub fn run(
+        &self,
+        seed: u64,
+        decisions: u64,
+        progress: &(impl Fn(u64) + Sync),
+    ) -> std::result::Result<Result, TableSizeError> {
+        let (compared, scenarios) = (AtomicU64::new(0), AtomicU64::new(0));
+        let difference = (0..decisions.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let size = BLOCK.min(decisions - block * BLOCK);
+                let found = self.block(Random::of_part(seed, block), size, &scenarios);
+                compared.fetch_add(size, Ordering::Relaxed);
+                progress(size);
+                found.transpose()
+            })
+            .find_first(Option::is_some)
+            .flatten()
+            .transpose()?;
+        Ok(Result {
+            decisions: compared.into_inner(),
+            scenarios: scenarios.into_inner(),
+            difference,
+        })
+    }
+
+    fn block(
+        &self,
+        mut random: Random,
+        mut left: u64,
+        scenarios: &AtomicU64,
+    ) -> std::result::Result<Option<Case>, TableSizeError> {
+        while left > 0 {
+            let scenario = Scenario::new(Random::new(random.number()), self.machines)?;
+            let length = (scenario.length as u64).min(left);
+            left -= length;
+            let mut steps = scenario.clone();
+            let steps = (0..length).map(|_| steps.step());
+            let mut duel =
+                Duel::new(self.first.make(scenario.rate), self.second.make(scenario.rate));
+            let found = play(scenario.states, steps, &mut duel);
+            scenarios.fetch_add(1, Ordering::Relaxed);
+            if let Some(divergence) = found {
+                return Ok(Some(Case::of(scenario, divergence.step.unwrap_or(0))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Plays a case to new governors.
+    pub fn play(&self, case: &Case) -> Option<Divergence> {
+        case.play(self.first.make(case.rate), self.second.make(case.rate))
+    }
+
+    /// The shortest case to be found in which they differ as they do in this one, or the case
+    /// itself if they do not.
+    #[must_use]
+    pub fn shrink(&self, case: Case) -> Case {
+        let fewest = match self.machines {
+            Machines::WithStates(fewest) => fewest,
+            Machines::Guests => 2,
+        };
+        shrink(case, fewest, |case| self.play(case).map(|found| found.step.unwrap_or(0)))
+    }
+}
