@@ -77,9 +77,8 @@ impl Governor for Guest {
         let entry = loaded.entry();
         give(loaded, device);
         // SAFETY: the table has at least as many rows as are said, and is read in the call only.
-        let enabled = trap::call(loaded, || unsafe {
-            (entry.enable)(table.as_ptr(), states.len() as u32)
-        });
+        let enabled =
+            trap::call(loaded, || unsafe { (entry.enable)(table.as_ptr(), states.len() as u32) });
         match enabled {
             Ok(0) => {
                 take(loaded, device);

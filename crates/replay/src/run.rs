@@ -9,6 +9,7 @@ use idlelab_outcome::{Assumption, CpuOutcome, Regret, WakeupLatency};
 use idlelab_states::{Nanoseconds, PerState, TickRate};
 
 use crate::PreparedCpu;
+use crate::candidate::Candidate;
 use crate::energy::Stay;
 use crate::free_run::state_outcomes;
 use crate::gap::{Gap, GapEnd, Step};
@@ -17,17 +18,17 @@ use crate::overhead::Round;
 /// Replays a governor on one CPU. The stays are kept only where energy is to be computed of them.
 pub(crate) fn run(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
 ) -> (CpuOutcome, Vec<Stay>) {
-    watch(cpu, name, rate, assumption, &mut Nobody)
+    watch(cpu, candidate, rate, assumption, &mut Nobody)
 }
 
 /// The same, with somebody looking on.
 pub(crate) fn watch(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
     watcher: &mut impl Watcher,
@@ -38,15 +39,19 @@ pub(crate) fn watch(
     };
     let bound = &clairvoyant;
     // Each of the usual governors gets a loop of its own, without a branch per call.
-    match name {
-        GovernorName::Clairvoyant => {
+    match candidate {
+        Candidate::Named(GovernorName::Clairvoyant) => {
             replay(cpu, clairvoyant.clone(), rate, assumption, bound, watcher)
         }
-        _ => match name.build(rate) {
+        Candidate::Named(name) => match name.build(rate) {
             AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, bound, watcher),
             AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, bound, watcher),
             other => replay(cpu, other, rate, assumption, bound, watcher),
         },
+        Candidate::Foreign(_) => {
+            let governor = candidate.build(cpu.cpu, rate);
+            replay(cpu, governor, rate, assumption, bound, watcher)
+        }
     }
 }
 
