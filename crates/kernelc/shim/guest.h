@@ -35,16 +35,16 @@ enum idlelab_left {
 };
 
 struct idlelab_guest {
-	const struct idlelab_calls *calls;
+	struct idlelab_calls calls;
 	void *kernel;
 	void *program;
 	struct cpuidle_device device;
 	/* Counts calls, so that two looks can tell one endless call from many short ones. */
 	volatile u64 call;
-	/* Whether the governor's own code runs, rather than what it asked idlelab for. */
-	volatile u8 inside;
-	/* Set while idlelab's own code ran: leave as soon as it is done. */
+	/* Set while idlelab's own code runs: leave as soon as it is done. */
 	volatile u8 expired;
+	/* Set while libc formats what the governor gave it. */
+	volatile u8 formatting;
 	bool stop_tick;
 	s32 left;
 	/* Of what left: the signal's number, or the CPU that was asked for. */

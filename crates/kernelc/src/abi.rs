@@ -31,6 +31,7 @@ pub(crate) const DISABLED_BY_USER: u8 = 1;
 pub(crate) const DISABLED_BY_DRIVER: u8 = 1 << 1;
 
 /// `struct idlelab_calls`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Calls {
     pub(crate) sleep_length: extern "C" fn(*mut c_void, *mut i64) -> i64,
@@ -85,13 +86,13 @@ pub(crate) struct Device {
 /// `struct idlelab_guest`.
 #[repr(C)]
 pub(crate) struct Guest {
-    pub(crate) calls: *const Calls,
+    pub(crate) calls: Calls,
     pub(crate) kernel: *mut c_void,
     pub(crate) program: *const c_void,
     pub(crate) device: Device,
     pub(crate) call: u64,
-    pub(crate) inside: u8,
     pub(crate) expired: u8,
+    pub(crate) formatting: u8,
     pub(crate) stop_tick: u8,
     pub(crate) left: i32,
     pub(crate) detail: i64,

@@ -213,7 +213,7 @@ fn ask(
 struct Asked<'a>(&'a mut dyn Kernel);
 
 /// What the C may ask.
-pub(crate) static CALLS: Calls = Calls {
+pub(crate) const CALLS: Calls = Calls {
     sleep_length,
     latency_limit,
     tick_stopped,
