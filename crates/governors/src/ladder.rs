@@ -104,8 +104,7 @@ impl Governor for Ladder {
         let idle = device.last_residency.get().wrapping_sub(row.exit_latency.get()).cast_unsigned();
 
         let deeper = states
-            .indices()
-            .find(|&state| state > rung)
+            .index(rung.get() + 1)
             .filter(|&deeper| states[deeper].is_enabled() && states[deeper].exit_latency <= limit);
         if let Some(deeper) = deeper
             && idle > thresholds.promotion_time

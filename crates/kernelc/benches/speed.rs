@@ -338,13 +338,21 @@ impl Direct {
             fs::create_dir_all(header.parent().expect("a folder")).expect("made");
             fs::write(header, "").expect("written");
         }
-        let shim = concat!(env!("CARGO_MANIFEST_DIR"), "/shim");
+        // The shim, in which a question goes straight to a function in C.
+        let shim = folder.path().join("shim");
+        fs::create_dir(&shim).expect("made");
+        for from in ["shim", "benches/direct"] {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(from);
+            for file in fs::read_dir(from).expect("a folder").map(|file| file.expect("one")) {
+                fs::copy(file.path(), shim.join(file.file_name())).expect("copied");
+            }
+        }
         let compile = |arguments: &[&str]| {
             let status = Command::new("cc")
                 .args(["-std=gnu11", "-O2", "-w", "-fPIC", "-fvisibility=hidden", "-nostdinc"])
                 .args(["-fno-strict-overflow", "-fno-strict-aliasing", "-funsigned-char"])
                 .arg(format!("-DIDLELAB_HZ={}", rate.hertz()))
-                .args(["-I", shim, "-I", "empty"])
+                .args(["-I", "shim", "-I", "empty"])
                 .args(arguments)
                 .current_dir(folder.path())
                 .status();
@@ -353,8 +361,7 @@ impl Direct {
         let path = std::path::absolute(path).expect("a path");
         let path = path.to_str().expect("a plain path");
         compile(&["-include", "idlelab.h", "-c", path, "-o", "governor.o"]);
-        let loops = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/direct.c");
-        compile(&["-shared", loops, "governor.o", "-o", "direct.so"]);
+        compile(&["-shared", "shim/direct.c", "governor.o", "-o", "direct.so"]);
         // SAFETY: it has no constructors.
         let library =
             unsafe { Library::new(folder.path().join("direct.so")) }.expect("a shared object");

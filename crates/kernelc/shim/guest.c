@@ -13,6 +13,7 @@
 #include "guest.h"
 
 static struct idlelab_guest guest;
+struct idlelab_asking idlelab_asking;
 static struct cpuidle_driver driver = { .name = "idlelab", .bctimer = false };
 static struct cpuidle_governor *governors[4];
 static u32 registered;
@@ -40,7 +41,7 @@ static void *way_out[5];
 
 static noinline _Noreturn void leave(s32 left, s64 detail)
 {
-	guest.expired = 0;
+	idlelab_asking.expired = 0;
 	guest.formatting = 0;
 	guest.left = left;
 	guest.detail = detail;
@@ -62,28 +63,38 @@ _Noreturn void idlelab_other_cpu(const char *file, int line, long cpu)
 	leave(IDLELAB_OTHER_CPU, cpu);
 }
 
-/* Asks idlelab. Without a kernel, as in initcalls and in enable, there is nobody to answer. */
-#define ASK(call, ...) ({ \
-	if (unlikely(!guest.kernel)) { \
-		guest.what = #call; \
-		leave(IDLELAB_NO_KERNEL, 0); \
-	} \
-	__auto_type idlelab_answer = guest.calls.call(guest.kernel, ##__VA_ARGS__); \
-	if (unlikely(guest.expired)) \
-		leave(IDLELAB_ENDLESS, 0); \
-	idlelab_answer; \
-})
+_Noreturn void idlelab_expired(void)
+{
+	leave(IDLELAB_ENDLESS, 0);
+}
 
-ktime_t tick_nohz_get_sleep_length(ktime_t *delta_next) { return ASK(sleep_length, delta_next); }
-bool tick_nohz_tick_stopped(void) { return ASK(tick_stopped); }
-bool tick_nohz_idle_got_tick(void) { return ASK(take_got_tick); }
-s64 idlelab_latency_limit(void) { return ASK(latency_limit); }
-unsigned int idlelab_io_waiters(void) { return ASK(io_waiters); }
-unsigned long idlelab_utilisation(void) { return ASK(utilisation); }
-unsigned long idlelab_load(void) { return ASK(load); }
+/* In initcalls and in enable there is no kernel: nobody can answer. */
+static _Noreturn void unanswered(const char *question)
+{
+	guest.what = question;
+	leave(IDLELAB_NO_KERNEL, 0);
+}
 
+static s64 no_sleep_length(void *kernel, s64 *delta) { unanswered("the sleep length"); }
+static s64 no_latency_limit(void *kernel) { unanswered("the latency limit"); }
+static bool no_tick_stopped(void *kernel) { unanswered("the state of the tick"); }
+static bool no_got_tick(void *kernel) { unanswered("the last tick"); }
+static u32 no_io_waiters(void *kernel) { unanswered("tasks waiting for IO"); }
+static u32 no_utilisation(void *kernel) { unanswered("the CPU's utilisation"); }
+static u32 no_load(void *kernel) { unanswered("the CPU's load"); }
 /* Whoever only notes when it was enabled may: time begins there. */
-u64 local_clock(void) { return guest.kernel ? ASK(clock) : 0; }
+static u64 no_clock(void *kernel) { return 0; }
+
+static const struct idlelab_calls nobody = {
+	.sleep_length = no_sleep_length,
+	.latency_limit = no_latency_limit,
+	.tick_stopped = no_tick_stopped,
+	.take_got_tick = no_got_tick,
+	.clock = no_clock,
+	.io_waiters = no_io_waiters,
+	.utilisation = no_utilisation,
+	.load = no_load,
+};
 
 void idlelab_say(const char *format, ...)
 {
@@ -95,8 +106,8 @@ void idlelab_say(const char *format, ...)
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	guest.formatting = 0;
-	guest.calls.say(guest.program, text);
-	if (unlikely(guest.expired))
+	guest.calls->say(guest.program, text);
+	if (unlikely(idlelab_asking.expired))
 		leave(IDLELAB_ENDLESS, 0);
 }
 
@@ -194,6 +205,7 @@ extern const idlelab_initcall __stop_idlelab_initcalls[] __attribute__((weak, vi
 static s32 initialise(u32 cpu)
 {
 	guest.device.cpu = idlelab_cpu = cpu;
+	idlelab_asking.calls = &nobody;
 	GUARDED;
 	for (const idlelab_initcall *call = __start_idlelab_initcalls;
 	     call < __stop_idlelab_initcalls; call++)
@@ -211,7 +223,7 @@ static s32 enable(const struct idlelab_state *states, u32 count)
 	struct cpuidle_governor *governor = governors[0];
 	s32 result = 0;
 
-	guest.kernel = NULL;
+	idlelab_asking.calls = &nobody;
 	GUARDED;
 	if (enabled && governor->disable)
 		governor->disable(&driver, &guest.device);
@@ -234,6 +246,7 @@ static s32 enable(const struct idlelab_state *states, u32 count)
 	if (governor->enable)
 		result = governor->enable(&driver, &guest.device);
 	enabled = true;
+	idlelab_asking.calls = guest.calls;
 	return result;
 }
 
@@ -259,6 +272,7 @@ static s32 reflect(s32 entered)
 __attribute__((visibility("default"))) const struct idlelab_entry idlelab_entry = {
 	.layout = sizeof(struct idlelab_guest),
 	.guest = &guest,
+	.asking = &idlelab_asking,
 	.leave = leave,
 	.initialise = initialise,
 	.name = name,

@@ -31,7 +31,6 @@ pub(crate) const DISABLED_BY_USER: u8 = 1;
 pub(crate) const DISABLED_BY_DRIVER: u8 = 1 << 1;
 
 /// `struct idlelab_calls`.
-#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Calls {
     pub(crate) sleep_length: extern "C" fn(*mut c_void, *mut i64) -> i64,
@@ -71,9 +70,9 @@ pub(crate) struct StateUsage {
 #[repr(C)]
 pub(crate) struct Device {
     pub(crate) last_residency_ns: u64,
-    pub(crate) poll_limit_ns: u64,
     pub(crate) last_state_idx: i32,
     cpu: u32,
+    pub(crate) poll_limit_ns: u64,
     /// Whatever the C has written there, so not a `bool`.
     pub(crate) poll_time_limit: u8,
     registered: u8,
@@ -83,15 +82,21 @@ pub(crate) struct Device {
     pub(crate) states_usage: [StateUsage; MAX_STATES],
 }
 
+/// `struct idlelab_asking`.
+#[repr(C)]
+pub(crate) struct Asking {
+    calls: *const Calls,
+    pub(crate) kernel: *mut c_void,
+    pub(crate) expired: u8,
+}
+
 /// `struct idlelab_guest`.
 #[repr(C)]
 pub(crate) struct Guest {
-    pub(crate) calls: Calls,
-    pub(crate) kernel: *mut c_void,
+    pub(crate) calls: *const Calls,
     pub(crate) program: *const c_void,
     pub(crate) device: Device,
     pub(crate) call: u64,
-    pub(crate) expired: u8,
     pub(crate) formatting: u8,
     pub(crate) stop_tick: u8,
     pub(crate) left: i32,
@@ -106,6 +111,7 @@ pub(crate) struct Guest {
 pub(crate) struct Entry {
     pub(crate) layout: u64,
     pub(crate) guest: *mut Guest,
+    pub(crate) asking: *mut Asking,
     pub(crate) leave: unsafe extern "C" fn(i32, i64) -> !,
     pub(crate) initialise: unsafe extern "C" fn(u32) -> i32,
     pub(crate) name: unsafe extern "C" fn(u32) -> *const c_char,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
 use std::sync::Arc;
 
 use idlelab_governors::{Device, Governor, Kernel, Metric, Selection, Tick, TickRequest};
@@ -93,9 +92,10 @@ impl Governor for Guest {
         let Some(loaded) = &self.loaded else { return fallback };
         give(loaded, kernel.device(), self.last_state);
         let guest = loaded.guest();
-        for (number, state) in states.as_slice().iter().enumerate() {
-            // SAFETY: the copy's data, in which nothing runs; a table has at most MAX_STATES rows.
-            unsafe { (&mut (*guest).device.states_usage)[number].disable = disable(state).into() };
+        // SAFETY: the copy's data, in which nothing runs.
+        let usage = unsafe { &mut (*guest).device.states_usage };
+        for (usage, state) in usage.iter_mut().zip(states.as_slice()) {
+            usage.disable = disable(state).into();
         }
         let selected = ask(loaded, kernel, |entry| {
             // SAFETY: the copy is enabled, and its kernel is set.
@@ -167,6 +167,7 @@ fn disable(state: &IdleState) -> u8 {
 }
 
 /// Shows the C what the core keeps for the CPU.
+#[inline]
 fn give(loaded: &Loaded, device: &Device, seen: Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
@@ -180,14 +181,16 @@ fn give(loaded: &Loaded, device: &Device, seen: Option<StateIndex>) {
 }
 
 /// Takes over what the C has made of it.
+#[inline]
 fn take(loaded: &Loaded, device: &mut Device, seen: &mut Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
     let shown = unsafe { &(*guest).device };
     device.last_residency = Nanoseconds::new(shown.last_residency_ns.cast_signed());
     device.poll_limit = Nanoseconds::new(shown.poll_limit_ns.cast_signed());
-    let last_state = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new);
-    device.last_state = last_state.unwrap_or(device.last_state);
+    if let Some(state) = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new) {
+        device.last_state = state;
+    }
     *seen = Some(device.last_state);
     device.poll_time_limit = shown.poll_time_limit != 0;
 }
@@ -200,20 +203,17 @@ fn ask(
     call: impl FnOnce(&abi::Entry) -> i32,
 ) -> Result<i32, Left> {
     let mut asked = Asked(kernel);
-    let guest = loaded.guest();
-    // SAFETY: the copy's data, in which nothing runs yet; it has the kernel in this call only.
-    unsafe { (*guest).kernel = (&raw mut asked).cast() };
-    let given = trap::call(loaded, || call(loaded.entry()));
-    // SAFETY: as above; nothing runs any more.
-    unsafe { (*guest).kernel = ptr::null_mut() };
-    given
+    // SAFETY: the copy's data, in which nothing runs yet; it asks in this call only, since before
+    // any other it is given another kernel, or none.
+    unsafe { (*loaded.asking).kernel = (&raw mut asked).cast() };
+    trap::call(loaded, || call(loaded.entry()))
 }
 
 /// The kernel of a call, behind a pointer that C can hold.
 struct Asked<'a>(&'a mut dyn Kernel);
 
 /// What the C may ask.
-pub(crate) const CALLS: Calls = Calls {
+pub(crate) static CALLS: Calls = Calls {
     sleep_length,
     latency_limit,
     tick_stopped,

@@ -24,6 +24,8 @@ static COPIES: AtomicU64 = AtomicU64::new(1);
 /// the copy data of its own.
 pub(crate) struct Loaded {
     pub(crate) target: Target,
+    guest: *mut abi::Guest,
+    pub(crate) asking: *mut abi::Asking,
     _library: Library,
     /// Open, since its number is the name by which the loader knows the copy.
     _file: File,
@@ -50,14 +52,17 @@ impl Loaded {
             .into_raw();
         let entry = NonNull::new(entry.cast::<Entry>()).ok_or("it has no entry")?;
         let code = code(entry.as_ptr().cast()).ok_or("its code is not to be found")?;
-        let loaded = Self { target: Target { entry, code }, _library: library, _file: file };
+        // SAFETY: the entry is in the copy, which is loaded.
+        let (guest, asking) = unsafe { (entry.as_ref().guest, entry.as_ref().asking) };
+        let target = Target { entry, code };
+        let loaded = Self { target, guest, asking, _library: library, _file: file };
         if loaded.entry().layout != size_of::<abi::Guest>() as u64 {
             return Err("its data is laid out for another idlelab".to_owned());
         }
         let guest = loaded.guest();
         // SAFETY: `guest` is the copy's own, and nothing runs in it.
         unsafe {
-            (*guest).calls = CALLS;
+            (*guest).calls = &raw const CALLS;
             (*guest).call = COPIES.fetch_add(1, Ordering::Relaxed) << 40;
         }
         Ok(loaded)
@@ -86,7 +91,7 @@ impl Loaded {
     /// The data that both sides share.
     #[inline]
     pub(crate) fn guest(&self) -> *mut abi::Guest {
-        self.entry().guest
+        self.guest
     }
 
     /// How far into the object an address is, if it is in the object.

@@ -124,7 +124,7 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
             }
             if !is_its_own {
                 // SAFETY: as above.
-                unsafe { (&raw mut (*guest).expired).write_volatile(1) };
+                unsafe { (&raw mut (*entry.asking).expired).write_volatile(1) };
                 return;
             }
         }

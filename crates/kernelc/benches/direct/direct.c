@@ -23,14 +23,15 @@ int cpuidle_register_governor(struct cpuidle_governor *registered)
 	governor = registered;
 	return 0;
 }
-s64 idlelab_latency_limit(void) { return now->latency; }
-ktime_t tick_nohz_get_sleep_length(ktime_t *delta) { *delta = now->delta_tick; return now->sleep; }
-bool tick_nohz_tick_stopped(void) { return now->tick_stopped; }
-bool tick_nohz_idle_got_tick(void) { bool got = got_tick; got_tick = false; return got; }
-u64 local_clock(void) { return clock; }
-unsigned int idlelab_io_waiters(void) { return now->io_waiters; }
-unsigned long idlelab_utilisation(void) { return now->utilisation; }
-unsigned long idlelab_load(void) { return 0; }
+/* As in a kernel, functions of another file; no pointer, no check in between. */
+s64 direct_latency_limit(void) { return now->latency; }
+s64 direct_sleep_length(s64 *delta) { *delta = now->delta_tick; return now->sleep; }
+bool direct_tick_stopped(void) { return now->tick_stopped; }
+bool direct_take_got_tick(void) { bool got = got_tick; got_tick = false; return got; }
+u64 direct_clock(void) { return clock; }
+u32 direct_io_waiters(void) { return now->io_waiters; }
+u32 direct_utilisation(void) { return now->utilisation; }
+u32 direct_load(void) { return 0; }
 void idlelab_say(const char *format, ...) { (void)format; }
 _Noreturn void idlelab_bug(const char *file, int line, const char *what) { __builtin_trap(); }
 _Noreturn void idlelab_other_cpu(const char *file, int line, long cpu) { __builtin_trap(); }
