@@ -29,6 +29,9 @@ pub struct Guest {
 
 impl Guest {
     pub(crate) fn new(program: &Arc<Shared>, cpu: CpuId) -> Self {
+        if program.has_failed_up_to(cpu) {
+            return Self { program: Arc::clone(program), cpu, loaded: None, last_state: None };
+        }
         let loaded = match program.copy(cpu) {
             Ok((loaded, _)) => Some(loaded),
             Err(CopyError::Load(reason)) => {
