@@ -17,7 +17,7 @@ skip() {
     skipped+=("$*")
 }
 
-# The no-panic proof links C-like objects; everything else is Rust.
+# The no-panic proof links C-like objects, and governor files of kernels are compiled.
 if ! command -v cc >/dev/null; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         step 'installing a linker (gcc, libc6-dev)'
@@ -36,7 +36,7 @@ else
 fi
 
 step 'licence lines'
-missing=$(git ls-files '*.rs' '*.sh' '*.toml' | grep -v '^Cargo.lock$' \
+missing=$(git ls-files '*.rs' '*.sh' '*.toml' '*.c' '*.h' | grep -v '^Cargo.lock$' \
     | xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' || true)
 if [ -n "$missing" ]; then
     printf 'without an SPDX line:\n%s\n' "$missing" >&2

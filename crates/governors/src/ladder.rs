@@ -92,8 +92,7 @@ impl Ladder {
         let idle = signed.cast_unsigned();
 
         let deeper = states
-            .indices()
-            .find(|&state| state > rung)
+            .index(rung.get() + 1)
             .filter(|&deeper| states[deeper].is_enabled() && states[deeper].exit_latency <= limit);
         if let Some(deeper) = deeper
             && idle > thresholds.promotion_time

@@ -43,11 +43,15 @@ struct cpuidle_state_usage {
 	unsigned long long rejected;
 };
 
+/*
+ * The two times that are copied to and fro in each call are not neighbours: copied as one, a CPU
+ * that has just written half of it has to wait.
+ */
 struct cpuidle_device {
 	u64 last_residency_ns;
-	u64 poll_limit_ns;
 	int last_state_idx;
 	unsigned int cpu;
+	u64 poll_limit_ns;
 	bool poll_time_limit;
 	bool registered;
 	bool enabled;
@@ -79,8 +83,7 @@ struct cpuidle_governor {
 };
 
 int cpuidle_register_governor(struct cpuidle_governor *governor);
-s64 idlelab_latency_limit(void);
-#define cpuidle_governor_latency_req(cpu) ({ IDLELAB_OWN(cpu); idlelab_latency_limit(); })
+#define cpuidle_governor_latency_req(cpu) ({ IDLELAB_OWN(cpu); IDLELAB_ASK(latency_limit); })
 
 #define trace_guest_halt_poll_ns_grow(new, old) ((void)(new), (void)(old))
 #define trace_guest_halt_poll_ns_shrink(new, old) ((void)(new), (void)(old))

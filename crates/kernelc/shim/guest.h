@@ -3,19 +3,6 @@
 #ifndef IDLELAB_GUEST_H
 #define IDLELAB_GUEST_H
 
-/* What the governor may ask. The first argument is `kernel` of struct idlelab_guest. */
-struct idlelab_calls {
-	s64 (*sleep_length)(void *kernel, s64 *delta_tick);
-	s64 (*latency_limit)(void *kernel);
-	bool (*tick_stopped)(void *kernel);
-	bool (*take_got_tick)(void *kernel);
-	u64 (*clock)(void *kernel);
-	u32 (*io_waiters)(void *kernel);
-	u32 (*utilisation)(void *kernel);
-	u32 (*load)(void *kernel);
-	void (*say)(void *program, const char *text);
-};
-
 struct idlelab_state {
 	s64 exit_latency_ns;
 	s64 target_residency_ns;
@@ -36,15 +23,12 @@ enum idlelab_left {
 
 struct idlelab_guest {
 	const struct idlelab_calls *calls;
-	void *kernel;
 	void *program;
 	struct cpuidle_device device;
 	/* Counts calls, so that two looks can tell one endless call from many short ones. */
 	volatile u64 call;
-	/* Whether the governor's own code runs, rather than what it asked idlelab for. */
-	volatile u8 inside;
-	/* Set while idlelab's own code ran: leave as soon as it is done. */
-	volatile u8 expired;
+	/* Set while libc formats what the governor gave it. */
+	volatile u8 formatting;
 	bool stop_tick;
 	s32 left;
 	/* Of what left: the signal's number, or the CPU that was asked for. */
@@ -57,6 +41,7 @@ struct idlelab_guest {
 struct idlelab_entry {
 	u64 layout;
 	struct idlelab_guest *guest;
+	struct idlelab_asking *asking;
 	void (*leave)(s32 left, s64 detail);
 	/* Each gives IDLELAB_LEFT if it was left; `left` tells why. */
 	s32 (*initialise)(u32 cpu);

@@ -17,6 +17,7 @@
 #include "report.h"
 #include "arithmetic.h"
 #include "memory.h"
+#include "ask.h"
 #include "percpu.h"
 #include "time.h"
 #include "sched.h"

@@ -3,7 +3,6 @@
 #ifndef IDLELAB_MEMORY_H
 #define IDLELAB_MEMORY_H
 
-#pragma GCC visibility push(default)
 void *memset(void *to, int byte, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
@@ -11,8 +10,9 @@ int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *text);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t size);
-int snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-#pragma GCC visibility pop
+int idlelab_snprintf(char *to, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+#define snprintf(...) idlelab_snprintf(__VA_ARGS__)
 
 #define container_of(pointer, type, member) \
 	((type *)((char *)(pointer) - offsetof(type, member)))

@@ -10,16 +10,12 @@
 #define LOAD_INT(x) ((x) >> FSHIFT)
 #define LOAD_FRAC(x) LOAD_INT(((x) & (FIXED_1 - 1)) * 100)
 
-unsigned int idlelab_io_waiters(void);
-unsigned long idlelab_utilisation(void);
-unsigned long idlelab_load(void);
-
-#define nr_iowait_cpu(cpu) ({ IDLELAB_OWN(cpu); idlelab_io_waiters(); })
+#define nr_iowait_cpu(cpu) ({ IDLELAB_OWN(cpu); IDLELAB_ASK(io_waiters); })
 /* Utilisation is counted of a capacity of SCHED_CAPACITY_SCALE, whatever the CPU. */
-#define sched_cpu_util(cpu, ...) ({ IDLELAB_OWN(cpu); idlelab_utilisation(); })
+#define sched_cpu_util(cpu, ...) ({ IDLELAB_OWN(cpu); (unsigned long)IDLELAB_ASK(utilisation); })
 #define arch_scale_cpu_capacity(cpu) ({ IDLELAB_OWN(cpu); (unsigned long)SCHED_CAPACITY_SCALE; })
 #define get_iowait_load(waiters, load) \
-	do { *(waiters) = idlelab_io_waiters(); *(load) = idlelab_load(); } while (0)
+	do { *(waiters) = IDLELAB_ASK(io_waiters); *(load) = IDLELAB_ASK(load); } while (0)
 /* It idles because there is nothing to run. */
 #define need_resched() false
 #define idle_cpu(cpu) ({ IDLELAB_OWN(cpu); 1; })

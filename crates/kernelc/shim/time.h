@@ -22,12 +22,15 @@ typedef s64 ktime_t;
 #define tick_nohz_enabled true
 #define tick_nohz_active true
 
-ktime_t tick_nohz_get_sleep_length(ktime_t *delta_next);
-bool tick_nohz_tick_stopped(void);
-bool tick_nohz_idle_got_tick(void);
+static inline ktime_t tick_nohz_get_sleep_length(ktime_t *delta_next)
+{
+	return IDLELAB_ASK(sleep_length, delta_next);
+}
+static inline bool tick_nohz_tick_stopped(void) { return IDLELAB_ASK(tick_stopped); }
+static inline bool tick_nohz_idle_got_tick(void) { return IDLELAB_ASK(take_got_tick); }
 
 /* There is one clock, that of the recording or of the simulation. */
-u64 local_clock(void);
+static inline u64 local_clock(void) { return IDLELAB_ASK(clock); }
 #define sched_clock() local_clock()
 #define cpu_clock(cpu) ({ IDLELAB_OWN(cpu); local_clock(); })
 #define sched_clock_cpu(cpu) cpu_clock(cpu)

@@ -70,9 +70,9 @@ pub(crate) struct StateUsage {
 #[repr(C)]
 pub(crate) struct Device {
     pub(crate) last_residency_ns: u64,
-    pub(crate) poll_limit_ns: u64,
     pub(crate) last_state_idx: i32,
     cpu: u32,
+    pub(crate) poll_limit_ns: u64,
     /// Whatever the C has written there, so not a `bool`.
     pub(crate) poll_time_limit: u8,
     registered: u8,
@@ -82,16 +82,22 @@ pub(crate) struct Device {
     pub(crate) states_usage: [StateUsage; MAX_STATES],
 }
 
+/// `struct idlelab_asking`.
+#[repr(C)]
+pub(crate) struct Asking {
+    calls: *const Calls,
+    pub(crate) kernel: *mut c_void,
+    pub(crate) expired: u8,
+}
+
 /// `struct idlelab_guest`.
 #[repr(C)]
 pub(crate) struct Guest {
     pub(crate) calls: *const Calls,
-    pub(crate) kernel: *mut c_void,
     pub(crate) program: *const c_void,
     pub(crate) device: Device,
     pub(crate) call: u64,
-    pub(crate) inside: u8,
-    pub(crate) expired: u8,
+    pub(crate) formatting: u8,
     pub(crate) stop_tick: u8,
     pub(crate) left: i32,
     pub(crate) detail: i64,
@@ -105,6 +111,7 @@ pub(crate) struct Guest {
 pub(crate) struct Entry {
     pub(crate) layout: u64,
     pub(crate) guest: *mut Guest,
+    pub(crate) asking: *mut Asking,
     pub(crate) leave: unsafe extern "C" fn(i32, i64) -> !,
     pub(crate) initialise: unsafe extern "C" fn(u32) -> i32,
     pub(crate) name: unsafe extern "C" fn(u32) -> *const c_char,

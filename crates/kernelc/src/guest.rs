@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
 use std::sync::Arc;
 
 use idlelab_governors::{Device, Governor, Kernel, Metric, Selection, Tick, TickRequest};
@@ -23,11 +22,16 @@ pub struct Guest {
     cpu: CpuId,
     /// None once something has gone wrong.
     loaded: Option<Loaded>,
-    states: usize,
+    /// The device's last state when the C last saw it. The C may have put -1 there (teo does, for
+    /// one that is evaluated), which a [`Device`] does not hold and which must last.
+    last_state: Option<StateIndex>,
 }
 
 impl Guest {
     pub(crate) fn new(program: &Arc<Shared>, cpu: CpuId) -> Self {
+        if program.has_failed_up_to(cpu) {
+            return Self { program: Arc::clone(program), cpu, loaded: None, last_state: None };
+        }
         let loaded = match program.copy(cpu) {
             Ok((loaded, _)) => Some(loaded),
             Err(CopyError::Load(reason)) => {
@@ -40,7 +44,7 @@ impl Guest {
                 None
             }
         };
-        Self { program: Arc::clone(program), cpu, loaded, states: 0 }
+        Self { program: Arc::clone(program), cpu, loaded, last_state: None }
     }
 
     #[cold]
@@ -75,16 +79,12 @@ impl Governor for Guest {
             *row = row_of(state);
         }
         let entry = loaded.entry();
-        give(loaded, device);
+        give(loaded, device, self.last_state);
         // SAFETY: the table has at least as many rows as are said, and is read in the call only.
-        let enabled = trap::call(loaded, || unsafe {
-            (entry.enable)(table.as_ptr(), states.len() as u32)
-        });
+        let enabled =
+            trap::call(loaded, || unsafe { (entry.enable)(table.as_ptr(), states.len() as u32) });
         match enabled {
-            Ok(0) => {
-                take(loaded, device);
-                self.states = states.len();
-            }
+            Ok(0) => take(loaded, device, &mut self.last_state),
             Ok(error) => self.failed(Cause::Enable(error)),
             Err(left) => self.left(left),
         }
@@ -93,11 +93,12 @@ impl Governor for Guest {
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
         let fallback = Selection { state: StateIndex::ZERO, tick: TickRequest::Keep };
         let Some(loaded) = &self.loaded else { return fallback };
-        give(loaded, kernel.device());
+        give(loaded, kernel.device(), self.last_state);
         let guest = loaded.guest();
-        for (number, state) in states.as_slice().iter().enumerate() {
-            // SAFETY: the copy's data, in which nothing runs; a table has at most MAX_STATES rows.
-            unsafe { (&mut (*guest).device.states_usage)[number].disable = disable(state).into() };
+        // SAFETY: the copy's data, in which nothing runs.
+        let usage = unsafe { &mut (*guest).device.states_usage };
+        for (usage, state) in usage.iter_mut().zip(states.as_slice()) {
+            usage.disable = disable(state).into();
         }
         let selected = ask(loaded, kernel, |entry| {
             // SAFETY: the copy is enabled, and its kernel is set.
@@ -110,7 +111,7 @@ impl Governor for Guest {
                 return fallback;
             }
         };
-        take(loaded, kernel.device());
+        take(loaded, kernel.device(), &mut self.last_state);
         // SAFETY: the copy's data, in which nothing runs any more.
         let stop = unsafe { (*guest).stop_tick } != 0;
         let tick = if stop { TickRequest::Stop } else { TickRequest::Keep };
@@ -125,13 +126,13 @@ impl Governor for Guest {
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         let Some(loaded) = &self.loaded else { return };
-        give(loaded, kernel.device());
+        give(loaded, kernel.device(), self.last_state);
         let reflected = ask(loaded, kernel, |entry| {
             // SAFETY: the copy is enabled, and its kernel is set.
             unsafe { (entry.reflect)(entered.get() as i32) }
         });
         match reflected {
-            Ok(_) => take(loaded, kernel.device()),
+            Ok(_) => take(loaded, kernel.device(), &mut self.last_state),
             Err(left) => self.left(left),
         }
     }
@@ -169,25 +170,31 @@ fn disable(state: &IdleState) -> u8 {
 }
 
 /// Shows the C what the core keeps for the CPU.
-fn give(loaded: &Loaded, device: &Device) {
+#[inline]
+fn give(loaded: &Loaded, device: &Device, seen: Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
     let shown = unsafe { &mut (*guest).device };
     shown.last_residency_ns = device.last_residency.get().cast_unsigned();
     shown.poll_limit_ns = device.poll_limit.get().cast_unsigned();
-    shown.last_state_idx = device.last_state.get() as i32;
+    if seen != Some(device.last_state) {
+        shown.last_state_idx = device.last_state.get() as i32;
+    }
     shown.poll_time_limit = device.poll_time_limit.into();
 }
 
 /// Takes over what the C has made of it.
-fn take(loaded: &Loaded, device: &mut Device) {
+#[inline]
+fn take(loaded: &Loaded, device: &mut Device, seen: &mut Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
     let shown = unsafe { &(*guest).device };
     device.last_residency = Nanoseconds::new(shown.last_residency_ns.cast_signed());
     device.poll_limit = Nanoseconds::new(shown.poll_limit_ns.cast_signed());
-    let last_state = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new);
-    device.last_state = last_state.unwrap_or(device.last_state);
+    if let Some(state) = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new) {
+        device.last_state = state;
+    }
+    *seen = Some(device.last_state);
     device.poll_time_limit = shown.poll_time_limit != 0;
 }
 
@@ -199,13 +206,10 @@ fn ask(
     call: impl FnOnce(&abi::Entry) -> i32,
 ) -> Result<i32, Left> {
     let mut asked = Asked(kernel);
-    let guest = loaded.guest();
-    // SAFETY: the copy's data, in which nothing runs yet; it has the kernel in this call only.
-    unsafe { (*guest).kernel = (&raw mut asked).cast() };
-    let given = trap::call(loaded, || call(loaded.entry()));
-    // SAFETY: as above; nothing runs any more.
-    unsafe { (*guest).kernel = ptr::null_mut() };
-    given
+    // SAFETY: the copy's data, in which nothing runs yet; it asks in this call only, since before
+    // any other it is given another kernel, or none.
+    unsafe { (*loaded.asking).kernel = (&raw mut asked).cast() };
+    trap::call(loaded, || call(loaded.entry()))
 }
 
 /// The kernel of a call, behind a pointer that C can hold.

@@ -4,8 +4,10 @@
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use idlelab_states::CpuId;
@@ -13,7 +15,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::abi::{self, Entry};
 use crate::guest::CALLS;
-use crate::trap::{self, Left};
+use crate::trap::{self, Left, Target};
 
 /// The high bits of a copy's call numbers, so that no two copies share one.
 static COPIES: AtomicU64 = AtomicU64::new(1);
@@ -21,7 +23,9 @@ static COPIES: AtomicU64 = AtomicU64::new(1);
 /// A copy of its own: the loader takes a file in memory for one that it has not seen, and so gives
 /// the copy data of its own.
 pub(crate) struct Loaded {
-    entry: NonNull<Entry>,
+    pub(crate) target: Target,
+    guest: *mut abi::Guest,
+    pub(crate) asking: *mut abi::Asking,
     _library: Library,
     /// Open, since its number is the name by which the loader knows the copy.
     _file: File,
@@ -47,7 +51,11 @@ impl Loaded {
             .map_err(|error| error.to_string())?
             .into_raw();
         let entry = NonNull::new(entry.cast::<Entry>()).ok_or("it has no entry")?;
-        let loaded = Self { entry, _library: library, _file: file };
+        let code = code(entry.as_ptr().cast()).ok_or("its code is not to be found")?;
+        // SAFETY: the entry is in the copy, which is loaded.
+        let (guest, asking) = unsafe { (entry.as_ref().guest, entry.as_ref().asking) };
+        let target = Target { entry, code };
+        let loaded = Self { target, guest, asking, _library: library, _file: file };
         if loaded.entry().layout != size_of::<abi::Guest>() as u64 {
             return Err("its data is laid out for another idlelab".to_owned());
         }
@@ -64,8 +72,7 @@ impl Loaded {
     pub(crate) fn initialise(&mut self, cpu: CpuId) -> Result<Vec<String>, Left> {
         let entry = self.entry();
         // SAFETY: `entry` is the object's own table.
-        let registered =
-            trap::call(self, || unsafe { (entry.initialise)(cpu.0) })?;
+        let registered = trap::call(self, || unsafe { (entry.initialise)(cpu.0) })?;
         let name = |number| {
             // SAFETY: the object's own side gives a string that lasts as long as the copy.
             let name = unsafe { CStr::from_ptr((entry.name)(number)) };
@@ -75,22 +82,39 @@ impl Loaded {
     }
 
     /// The functions of the copy.
-    pub(crate) fn entry(&self) -> &'static Entry {
-        // SAFETY: it points into the copy, which is loaded as long as `self` is; no caller keeps it
-        // longer than it has `self`.
-        unsafe { self.entry.as_ref() }
+    #[inline]
+    pub(crate) fn entry(&self) -> &Entry {
+        // SAFETY: it points into the copy, which is loaded as long as `self` is.
+        unsafe { self.target.entry.as_ref() }
     }
 
     /// The data that both sides share.
+    #[inline]
     pub(crate) fn guest(&self) -> *mut abi::Guest {
-        self.entry().guest
+        self.guest
     }
 
     /// How far into the object an address is, if it is in the object.
     pub(crate) fn offset(&self, address: usize) -> Option<usize> {
-        let base = base(self.entry.as_ptr().cast())?;
-        (base == self::base(ptr::without_provenance(address))?).then(|| address - base)
+        let base = base(self.target.entry.as_ptr().cast())?;
+        self.target.code.contains(&address).then(|| address - base)
     }
+}
+
+/// The code of the object that an address belongs to.
+fn code(address: *const c_void) -> Option<Range<usize>> {
+    let base = base(address)?;
+    let header = ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
+    // SAFETY: a loaded object begins with its header, which tells where its segments are listed.
+    let segments = unsafe {
+        let list = header.byte_add(usize::try_from((*header).e_phoff).ok()?);
+        slice::from_raw_parts(list.cast::<libc::Elf64_Phdr>(), (*header).e_phnum.into())
+    };
+    let code = segments
+        .iter()
+        .find(|segment| segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_X != 0)?;
+    let start = base + usize::try_from(code.p_vaddr).ok()?;
+    Some(start..start + usize::try_from(code.p_memsz).ok()?)
 }
 
 /// Where the object that an address belongs to is loaded.
@@ -103,7 +127,7 @@ fn base(address: *const c_void) -> Option<usize> {
     };
     // SAFETY: `info` is written to, and any address may be asked for.
     let found = unsafe { libc::dladdr(address, &raw mut info) };
-    (found != 0).then(|| info.dli_fbase.addr())
+    (found != 0).then(|| info.dli_fbase.expose_provenance())
 }
 
 fn memory_file() -> std::io::Result<File> {

@@ -65,7 +65,8 @@ impl Program {
         &self.shared.governor
     }
 
-    /// The governor of a CPU, with data of its own.
+    /// The governor of a CPU, with data of its own. Once something has gone wrong on a CPU, there is
+    /// no point in running the file on any after it: those keep the tick in state 0 from the start.
     #[must_use]
     pub fn instance(&self, cpu: CpuId) -> Guest {
         Guest::new(&self.shared, cpu)
@@ -116,6 +117,12 @@ impl Shared {
             Ok(names) => Ok((loaded, names)),
             Err(left) => Err(CopyError::Failed(Failure::of(self, &loaded, cpu, left))),
         }
+    }
+
+    /// Whether something has gone wrong on this CPU or one before it.
+    pub(crate) fn has_failed_up_to(&self, cpu: CpuId) -> bool {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.keys().next().is_some_and(|first| *first <= cpu)
     }
 
     pub(crate) fn failed(&self, failure: Failure) {

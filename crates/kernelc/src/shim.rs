@@ -16,13 +16,14 @@ pub(crate) const PRELUDE: &str = "idlelab.h";
 pub(crate) const GUEST: &str = "guest.c";
 
 /// The files by name, with their text.
-pub(crate) const FILES: [(&str, &str); 14] = files![
+pub(crate) const FILES: [(&str, &str); 15] = files![
     "idlelab.h",
     "types.h",
     "compiler.h",
     "report.h",
     "arithmetic.h",
     "memory.h",
+    "ask.h",
     "percpu.h",
     "time.h",
     "sched.h",

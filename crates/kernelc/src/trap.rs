@@ -2,14 +2,16 @@
 //! Out of calls that crash or do not end.
 //!
 //! A signal handler leaves the governor's code by a jump within C, to where the object's own side
-//! called it. No frame of Rust is jumped over: while the governor's question is being answered, the
-//! handler only takes a note, and the jump is made when the answer is given.
+//! called it. No frame of Rust is jumped over: the handler looks whose code was interrupted, and
+//! where that is not the object's (a question of the governor is being answered) it only takes a
+//! note, for the jump to be made when the answer is given.
 //!
 //! For endless calls each thread that calls has a timer of its own processor time. A call in
 //! progress at two of its signals has lasted a second at least.
 
 use std::cell::Cell;
-use std::ptr;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
 use std::sync::Once;
 
 use crate::abi::{self, Entry};
@@ -29,15 +31,21 @@ const LOOK: libc::c_int = libc::SIGVTALRM;
 const HANDLER_STACK: usize = 64 << 10;
 
 thread_local! {
-    /// The copy whose code this thread runs. Without initialiser or destructor, so that a signal
+    /// What this thread runs. Without initialiser or destructor, so that a signal
     /// handler may read it.
-    static CURRENT: Cell<*const Entry> = const { Cell::new(ptr::null()) };
+    static CURRENT: Cell<*const Target> = const { Cell::new(ptr::null()) };
     /// The call that was in progress when the timer last looked.
     static SEEN: Cell<u64> = const { Cell::new(0) };
     /// Where the last call was left.
     static ADDRESS: Cell<usize> = const { Cell::new(0) };
     static IS_READY: Cell<bool> = const { Cell::new(false) };
     static THREAD: Thread = Thread::new();
+}
+
+/// What is called: a copy's functions, and where its code is.
+pub(crate) struct Target {
+    pub(crate) entry: NonNull<Entry>,
+    pub(crate) code: Range<usize>,
 }
 
 /// A call was left before its end.
@@ -53,7 +61,7 @@ pub(crate) fn call(loaded: &Loaded, function: impl FnOnce() -> i32) -> Result<i3
     if !IS_READY.get() {
         make_ready();
     }
-    let before = CURRENT.replace(loaded.entry());
+    let before = CURRENT.replace(&raw const loaded.target);
     let given = function();
     CURRENT.set(before);
     if given == abi::LEFT {
@@ -96,29 +104,36 @@ fn install() {
 /// Everything here may be done in a signal handler.
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let current = CURRENT.get();
-    // SAFETY: it is a copy that is loaded, as long as this thread calls it, or null.
-    if let Some(entry) = unsafe { current.as_ref() } {
+    // SAFETY: it is of a copy that is loaded, as long as this thread calls it, or null.
+    if let Some(target) = unsafe { current.as_ref() } {
+        // SAFETY: the copy is loaded.
+        let entry = unsafe { target.entry.as_ref() };
         let guest = entry.guest;
+        let address = interrupted_at(context);
         // SAFETY: the copy's data; the interrupted code is of this very thread.
-        let inside = unsafe { (&raw const (*guest).inside).read_volatile() } != 0;
+        let formatting = unsafe { (&raw const (*guest).formatting).read_volatile() } != 0;
+        // SAFETY: with SA_SIGINFO there is one. For these signals it has the address at fault.
+        let fetched = signal != LOOK && unsafe { (*info).si_addr() }.addr() == address;
+        // Whoever jumps to where no code is was the governor: Rust does not.
+        let is_its_own = target.code.contains(&address) || formatting || fetched;
         if signal == LOOK {
             // SAFETY: as above.
             let call = unsafe { (&raw const (*guest).call).read_volatile() };
             if SEEN.replace(call) != call {
                 return;
             }
-            if !inside {
+            if !is_its_own {
                 // SAFETY: as above.
-                unsafe { (&raw mut (*guest).expired).write_volatile(1) };
+                unsafe { (&raw mut (*entry.asking).expired).write_volatile(1) };
                 return;
             }
         }
-        if inside {
+        if is_its_own {
             let (reason, detail) = match signal {
                 LOOK => (abi::left::ENDLESS, 0),
                 crash => (abi::left::SIGNAL, crash.into()),
             };
-            ADDRESS.set(interrupted_at(context));
+            ADDRESS.set(address);
             // SAFETY: the governor's code was interrupted, so the frames between here and the way
             // out are its own, in C, and this one's, which has nothing to drop.
             unsafe { (entry.leave)(reason, detail) };
@@ -198,7 +213,8 @@ impl Drop for Thread {
             unsafe { libc::timer_delete(timer) };
         }
         if self.stack.is_some() {
-            let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            let none =
+                libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
             // SAFETY: the thread's handler stack was ours, and is about to go.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }

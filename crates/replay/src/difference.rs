@@ -8,13 +8,12 @@
 use std::collections::BTreeMap;
 
 use idlelab_governors::TickRequest;
-use idlelab_governors::catalog::GovernorName;
 use idlelab_governors::reason::Reason;
 use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 use rayon::prelude::*;
 
 use crate::run::{self, Aloud, Moment, Watcher};
-use crate::{Prepared, PreparedCpu};
+use crate::{Candidate, Prepared, PreparedCpu};
 
 /// Where two governors chose differently, and by which rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +56,12 @@ pub struct Choice {
 impl Prepared {
     /// Replays two governors and says by which rules they chose differently.
     #[must_use]
-    pub fn differences(&self, a: GovernorName, b: GovernorName) -> Differences {
+    pub fn differences<'a>(
+        &self,
+        a: impl Into<Candidate<'a>>,
+        b: impl Into<Candidate<'a>>,
+    ) -> Differences {
+        let (a, b) = (a.into(), b.into());
         let of_cpus: Vec<(u64, Kinds)> =
             self.cpus.par_iter().map(|cpu| self.differences_on(cpu, a, b)).collect();
         let mut gaps = 0;
@@ -83,7 +87,12 @@ impl Prepared {
         Differences { gaps, kinds }
     }
 
-    fn differences_on(&self, cpu: &PreparedCpu, a: GovernorName, b: GovernorName) -> (u64, Kinds) {
+    fn differences_on(
+        &self,
+        cpu: &PreparedCpu,
+        a: Candidate<'_>,
+        b: Candidate<'_>,
+    ) -> (u64, Kinds) {
         let choices = |governor| {
             let mut firsts = Firsts { of_gap: vec![None; cpu.gaps.gaps.len()] };
             run::watch(cpu, governor, self.tick_rate(), self.assumption(), &mut firsts);

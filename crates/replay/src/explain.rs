@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Why that state? One decision of a replay with all that led to it.
 
-use idlelab_governors::catalog::GovernorName;
 use idlelab_governors::reason::Reason;
 use idlelab_governors::{Governor, Metric, SleepLength};
 use idlelab_outcome::Assumption;
@@ -9,13 +8,13 @@ use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick};
 use rayon::prelude::*;
 
 use crate::run::{self, Aloud, Moment, Watcher};
-use crate::{Prepared, PreparedCpu};
+use crate::{Candidate, Prepared, PreparedCpu};
 
 /// One decision: what the governor was told, its metrics at that moment, and what it chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The governor.
-    pub governor: GovernorName,
+    /// The governor's name.
+    pub governor: String,
     /// The CPU.
     pub cpu: CpuId,
     /// The CPU's idle states.
@@ -44,24 +43,25 @@ impl Prepared {
     /// The last decision of a governor on a CPU not after `at`, or its first if all are after.
     /// `None` if the recording has no idle period of that CPU.
     #[must_use]
-    pub fn explain(
+    pub fn explain<'a>(
         &self,
-        governor: GovernorName,
+        governor: impl Into<Candidate<'a>>,
         cpu: CpuId,
         at: Nanoseconds,
     ) -> Option<Explanation> {
         let cpu = self.cpus.iter().find(|known| known.cpu == cpu)?;
-        self.explain_on(cpu, governor, at)
+        self.explain_on(cpu, governor.into(), at)
     }
 
     /// The first moment at which two governors choose differently, on whichever CPU that is.
     /// `None` if they never do.
     #[must_use]
-    pub fn first_difference(
+    pub fn first_difference<'a>(
         &self,
-        a: GovernorName,
-        b: GovernorName,
+        a: impl Into<Candidate<'a>>,
+        b: impl Into<Candidate<'a>>,
     ) -> Option<(Explanation, Explanation)> {
+        let (a, b) = (a.into(), b.into());
         let (cpu, time) = self
             .cpus
             .par_iter()
@@ -77,7 +77,7 @@ impl Prepared {
     fn explain_on(
         &self,
         cpu: &PreparedCpu,
-        governor: GovernorName,
+        governor: Candidate<'_>,
         at: Nanoseconds,
     ) -> Option<Explanation> {
         let mut witness = Witness { governor, cpu, at, seen: None };
@@ -85,7 +85,7 @@ impl Prepared {
         witness.seen
     }
 
-    fn decisions(&self, cpu: &PreparedCpu, governor: GovernorName) -> Vec<Decision> {
+    fn decisions(&self, cpu: &PreparedCpu, governor: Candidate<'_>) -> Vec<Decision> {
         let mut decisions = Decisions::default();
         run::watch(cpu, governor, self.rate, self.assumption(), &mut decisions);
         decisions.0
@@ -99,7 +99,7 @@ impl Prepared {
 
 /// Keeps the decision that is asked for.
 struct Witness<'a> {
-    governor: GovernorName,
+    governor: Candidate<'a>,
     cpu: &'a PreparedCpu,
     at: Nanoseconds,
     seen: Option<Explanation>,
@@ -113,7 +113,7 @@ impl Watcher<Aloud> for Witness<'_> {
         let mut metrics = Vec::new();
         moment.idle.governor().explain(&mut |metric| metrics.push(metric));
         self.seen = Some(Explanation {
-            governor: self.governor,
+            governor: self.governor.to_string(),
             cpu: self.cpu.cpu,
             states: self.cpu.states,
             time: moment.time,

@@ -10,6 +10,7 @@ use idlelab_outcome::{Assumption, CpuOutcome, Regret, WakeupLatency};
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::PreparedCpu;
+use crate::candidate::{Boxed, Candidate};
 use crate::energy::Stay;
 use crate::free_run::state_outcomes;
 use crate::gap::{Gap, GapEnd, Step};
@@ -18,27 +19,36 @@ use crate::overhead::Round;
 /// Replays a governor on one CPU. The stays are kept only where energy is to be computed of them.
 pub(crate) fn run(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
 ) -> (CpuOutcome, Vec<Stay>) {
     // Each of the usual governors gets a loop of its own, without a branch per call.
-    match build(cpu, name, rate) {
-        AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, &mut Nobody),
-        AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, &mut Nobody),
-        other => replay(cpu, other, rate, assumption, &mut Nobody),
+    match candidate {
+        Candidate::Named(name) => match build(cpu, name, rate) {
+            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, &mut Nobody),
+            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, &mut Nobody),
+            other => replay(cpu, other, rate, assumption, &mut Nobody),
+        },
+        Candidate::Foreign(foreign) => {
+            replay(cpu, Boxed(foreign.build(cpu.cpu)), rate, assumption, &mut Nobody)
+        }
     }
 }
 
 /// The same, with somebody looking on and hearing the governor's reasons.
 pub(crate) fn watch(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
     watcher: &mut impl Watcher<Aloud>,
 ) {
-    let aloud = Aloud { governor: build(cpu, name, rate), reasons: Vec::new() };
+    let governor = Boxed(match candidate {
+        Candidate::Named(name) => Box::new(build(cpu, name, rate)),
+        Candidate::Foreign(foreign) => foreign.build(cpu.cpu),
+    });
+    let aloud = Aloud { governor, reasons: Vec::new() };
     replay(cpu, aloud, rate, assumption, watcher);
 }
 
@@ -59,7 +69,7 @@ fn bound(cpu: &PreparedCpu) -> Clairvoyant {
 
 /// A governor that keeps the reasons of its last selection.
 pub(crate) struct Aloud {
-    governor: AnyGovernor,
+    governor: Boxed,
     pub(crate) reasons: Vec<Reason>,
 }
 
@@ -71,7 +81,7 @@ impl Governor for Aloud {
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
         self.reasons.clear();
         let reasons = &mut self.reasons;
-        self.governor.select_with_reasons(states, kernel, &mut |reason| reasons.push(reason))
+        self.governor.0.select_with_reasons(states, kernel, &mut |reason| reasons.push(reason))
     }
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {

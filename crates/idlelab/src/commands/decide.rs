@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use csv::{ReaderBuilder, StringRecord};
 use idlelab_governors::steps::{Entry, StepDriver, StepInputs};
 use idlelab_governors::{NO_LATENCY_LIMIT, SleepLength, TickRequest};
-use idlelab_states::{Availability, IdleState, IdleStates, Nanoseconds, StateKind, Tick};
+use idlelab_states::{Availability, CpuId, IdleState, IdleStates, Nanoseconds, StateKind, Tick};
 
 use crate::cli::Decide;
 use crate::{Trust, output};
@@ -33,13 +33,18 @@ const STEP_COLUMNS: [&str; 12] = [
 
 pub(crate) fn run(arguments: &Decide) -> Result<Trust> {
     let states = read_states(&arguments.states)?;
-    let mut governor = arguments.governor.build(arguments.hz);
+    let ready = arguments.governor.ready(arguments.hz)?;
+    let mut governor = ready.build(CpuId(0), arguments.hz);
     let mut driver = StepDriver::new();
-    driver.enable(&mut governor, &states);
+    driver.enable(&mut *governor, &states);
     let mut steps = Table::open(&arguments.steps, &STEP_COLUMNS)?;
     let mut out = output::stdout();
     while let Some(row) = steps.next()? {
-        let outcome = driver.step(&mut governor, &states, &inputs(&row)?);
+        let outcome = driver.step(&mut *governor, &states, &inputs(&row)?);
+        if let Some(failure) = ready.failure() {
+            out.flush()?;
+            bail!(failure);
+        }
         let stop_tick = outcome.selection.tick == TickRequest::Stop;
         let asked = outcome.sleep_length_queries > 0;
         let state = outcome.selection.state;

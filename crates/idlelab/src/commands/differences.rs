@@ -4,11 +4,11 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use idlelab_governors::catalog::GovernorName;
 use idlelab_replay::{Choice, Difference, Differences, Prepared};
 use serde::Serialize;
 
 use crate::cli::Replay;
+use crate::governor::Ready;
 
 /// How many kinds of difference the text shows; json and csv have all.
 const SHOWN: usize = 12;
@@ -39,19 +39,23 @@ pub(crate) struct Kind {
 
 impl Parting {
     /// Finds the differences if they are asked for.
-    pub(crate) fn new(arguments: &Replay, prepared: &Prepared) -> Result<Option<Self>> {
+    pub(crate) fn new(
+        arguments: &Replay,
+        governors: &[Ready],
+        prepared: &Prepared,
+    ) -> Result<Option<Self>> {
         if !arguments.differences {
             return Ok(None);
         }
-        let [a, b] = arguments.governors[..] else {
+        let [a, b] = governors else {
             bail!(
                 "--differences holds two governors against each other, not {}; name them with \
                  --governors A,B",
-                arguments.governors.len()
+                governors.len()
             );
         };
-        let Differences { gaps, kinds } = prepared.differences(a, b);
-        let kinds = kinds.iter().map(|kind| Kind::new(arguments, kind, [a, b])).collect();
+        let Differences { gaps, kinds } = prepared.differences(a.candidate(), b.candidate());
+        let kinds = kinds.iter().map(|kind| Kind::new(arguments, kind)).collect();
         Ok(Some(Self { governors: [a.to_string(), b.to_string()], gaps, kinds }))
     }
 
@@ -93,7 +97,7 @@ impl Parting {
 }
 
 impl Kind {
-    fn new(arguments: &Replay, kind: &Difference, governors: [GovernorName; 2]) -> Self {
+    fn new(arguments: &Replay, kind: &Difference) -> Self {
         Self {
             gaps: kind.count,
             idle_ns: kind.idle.get(),
@@ -105,7 +109,7 @@ impl Kind {
             rules_b: rules(&kind.b),
             first_cpu: kind.cpu.0,
             first_time_ns: kind.time.get(),
-            explain: explain(arguments, kind, governors),
+            explain: explain(arguments, kind),
         }
     }
 }
@@ -115,7 +119,7 @@ fn rules(choice: &Choice) -> String {
 }
 
 /// The command that explains the first difference of a kind.
-fn explain(arguments: &Replay, kind: &Difference, [a, b]: [GovernorName; 2]) -> String {
+fn explain(arguments: &Replay, kind: &Difference) -> String {
     const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
     let mut command = "idlelab explain".to_owned();
     if let Some(recording) = &arguments.recording {
@@ -124,6 +128,8 @@ fn explain(arguments: &Replay, kind: &Difference, [a, b]: [GovernorName; 2]) -> 
     command.push_str(&arguments.machine.as_typed());
     let time = kind.time.get();
     let (seconds, rest) = (time / NANOSECONDS_PER_SECOND, time % NANOSECONDS_PER_SECOND);
-    command.push_str(&format!(" --cpu {} --at {seconds}.{rest:09} -g {a},{b}", kind.cpu.0));
+    let governors: Vec<String> = arguments.governors.iter().map(ToString::to_string).collect();
+    let governors = governors.join(",");
+    command.push_str(&format!(" --cpu {} --at {seconds}.{rest:09} -g {governors}", kind.cpu.0));
     command
 }

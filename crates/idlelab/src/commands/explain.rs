@@ -11,29 +11,35 @@ use idlelab_states::{CpuId, Nanoseconds, Tick};
 
 use crate::cli::Explain;
 use crate::commands::replay::prepare;
+use crate::governor::{self, Ready};
 use crate::{Trust, output};
 
 pub(crate) fn run(arguments: &Explain) -> Result<Trust> {
     let (_, _, prepared) = prepare(arguments.recording.as_deref(), &arguments.machine)?;
-    let explanations = match (&arguments.first_difference[..], arguments.cpu, arguments.at) {
+    let rate = prepared.tick_rate();
+    let differing = governor::ready(&arguments.first_difference, rate)?;
+    let asked = governor::ready(&arguments.governors, rate)?;
+    let explanations = match (&differing[..], arguments.cpu, arguments.at) {
         ([a, b], _, _) => {
-            let Some((a, b)) = prepared.first_difference(*a, *b) else {
+            let Some((a, b)) = prepared.first_difference(a.candidate(), b.candidate()) else {
                 println!("{a} and {b} never choose differently on this recording");
                 return Ok(Trust::Sound);
             };
             vec![a, b]
         }
-        (_, Some(cpu), Some(at)) => arguments
-            .governors
+        (_, Some(cpu), Some(at)) => asked
             .iter()
-            .map(|&governor| {
+            .map(|governor| {
                 prepared
-                    .explain(governor, CpuId(cpu), at)
+                    .explain(governor.candidate(), CpuId(cpu), at)
                     .ok_or_else(|| anyhow!("cpu{cpu} has no idle period in this recording"))
             })
             .collect::<Result<_>>()?,
         _ => bail!("give --cpu and --at, or --first-difference A,B"),
     };
+    if let Some(failure) = asked.iter().chain(&differing).find_map(Ready::failure) {
+        bail!(failure);
+    }
     let mut out = output::stdout();
     for (number, explanation) in explanations.iter().enumerate() {
         if number > 0 {

@@ -5,17 +5,19 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use idlelab_governors::catalog::{self, GovernorName, Standing};
+use idlelab_governors::catalog::{self, Standing};
 use idlelab_outcome::{Assumption, Outcome};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Divergence, FreeRun, Prepared, WhatIf, check_accounting, check_decisions,
+    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, WhatIf, check_accounting,
+    check_decisions,
 };
 use serde::Serialize;
 
 use crate::cli::{Format, Machine, Replay};
 use crate::commands::differences::Parting;
+use crate::governor::{self, Given, Ready};
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -30,6 +32,7 @@ struct Report {
     notes: Vec<String>,
     outcomes: Vec<Outcome>,
     differences: Option<Parting>,
+    failures: Vec<String>,
 }
 
 /// What the replay is worth.
@@ -61,19 +64,37 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     // On the recorded machine the recorded tick rate holds, whatever is asked of the replay.
     let rate = recording.tick_rate.or(recorded.tick_rate).or(arguments.machine.hz);
     let as_recorded = Prepared::new(&recording, &recorded, &WhatIf { rate, ..WhatIf::default() })?;
-    let governor = recorded_governor(arguments, &recording);
+    let recorded_rate = as_recorded.tick_rate();
+    let governor = recorded_governor(arguments, &recording)
+        .map(|governor| governor.ready(recorded_rate))
+        .transpose()?;
+    let governors = governor::ready(&arguments.governors, prepared.tick_rate())?;
+    let governor = governor.as_ref();
     let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
         Some(governor) => {
-            Some(check_decisions(&recording, &recorded, as_recorded.tick_rate(), governor)?)
+            Some(check_decisions(&recording, &recorded, recorded_rate, governor.candidate())?)
         }
         None => None,
     };
     let free_run = governor.and_then(|governor| {
         // Bounds are no prediction to hold against what was recorded.
-        let [replayed] = &as_recorded.run(governor)[..] else { return None };
+        let [replayed] = &as_recorded.run(governor.candidate())[..] else { return None };
         Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
+    if let Some(failure) = governor.and_then(Ready::failure) {
+        bail!(failure);
+    }
     let accounting = check_accounting(&recording, &recorded)?;
+    let candidates: Vec<Candidate<'_>> = governors.iter().map(Ready::candidate).collect();
+    let mut outcomes = prepared.compare(&candidates);
+    let differences = Parting::new(arguments, &governors, &prepared)?;
+    let failures: Vec<(String, String)> = governors
+        .iter()
+        .filter_map(|governor| Some((governor.to_string(), governor.failure()?)))
+        .collect();
+    outcomes.retain(|outcome| {
+        failures.iter().all(|(name, _)| outcome.governor.as_deref() != Some(name))
+    });
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
@@ -81,7 +102,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         platform: prepared.platform().name.clone(),
         tick_hz: prepared.tick_rate().hertz(),
         self_check: SelfCheck {
-            governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
+            governor: governor.map(ToString::to_string).or(recording.governor.clone()),
             decisions: decisions.as_ref().map(|check| check.decisions),
             reproduced: decisions.as_ref().map(|check| check.reproduced),
             constant_guess: decisions.as_ref().map(|check| check.constant_guess),
@@ -93,10 +114,11 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             .notes
             .iter()
             .map(ToString::to_string)
-            .chain(reconstructed(&arguments.governors))
+            .chain(reconstructed(&governors))
             .collect(),
-        outcomes: prepared.compare(&arguments.governors),
-        differences: Parting::new(arguments, &prepared)?,
+        outcomes,
+        differences,
+        failures: failures.iter().map(|(_, failure)| failure.clone()).collect(),
     };
     let trust = report.self_check.trust();
     match arguments.output.format {
@@ -105,16 +127,21 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             Some(differences) => output::csv(differences.kinds())?,
             None => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
         },
-        Format::Text => text(&report, &recording, &arguments.governors)?,
+        Format::Text => text(&report, &recording, &governors)?,
     }
-    Ok(trust)
+    report.failures.iter().for_each(|failure| eprintln!("idlelab: {failure}"));
+    Ok(if report.failures.is_empty() { trust } else { Trust::GovernorFailed })
 }
 
 /// A line for each governor whose figures are to be taken with a grain of salt.
-fn reconstructed(governors: &[GovernorName]) -> impl Iterator<Item = String> {
-    governors.iter().filter(|name| name.entry().standing == Standing::Reconstructed).map(|name| {
-        format!("{name} is reconstructed from mails and changelogs, never compared with its C")
-    })
+fn reconstructed(governors: &[Ready]) -> impl Iterator<Item = String> {
+    governors
+        .iter()
+        .filter_map(Ready::name)
+        .filter(|name| name.entry().standing == Standing::Reconstructed)
+        .map(|name| {
+            format!("{name} is reconstructed from mails and changelogs, never compared with its C")
+        })
 }
 
 /// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.
@@ -160,10 +187,9 @@ fn machines(asked: &Machine, recording: &Recording) -> Result<(Platform, Option<
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does
 /// not tell the kernel's version, so the newest revision of that name is taken.
-fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<GovernorName> {
-    arguments
-        .recorded_governor
-        .or_else(|| recording.governor.as_deref().and_then(|name| catalog::find(name).ok()))
+fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Given> {
+    let recorded = || recording.governor.as_deref().and_then(|name| catalog::find(name).ok());
+    arguments.recorded_governor.clone().or_else(|| recorded().map(Given::Named))
 }
 
 /// One idle state of one outcome, with what the outcome says of all states.
@@ -225,7 +251,7 @@ fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
     rows
 }
 
-fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> Result<()> {
+fn text(report: &Report, recording: &Recording, governors: &[Ready]) -> Result<()> {
     let mut out = output::stdout();
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
