@@ -71,9 +71,9 @@ impl Failure {
             _ => Cause::Signal(i32::try_from(guest.detail).unwrap_or_default()),
         };
         let place = match guest.left {
-            abi::left::BUG | abi::left::OTHER_CPU => u32::try_from(guest.line)
-                .ok()
-                .map(|line| Place { function: None, line }),
+            abi::left::BUG | abi::left::OTHER_CPU => {
+                u32::try_from(guest.line).ok().map(|line| Place { function: None, line })
+            }
             _ => loaded.offset(left.address).and_then(|offset| program.place(offset)),
         };
         Self { file: program.file.clone(), cpu, cause, place }
@@ -107,10 +107,9 @@ impl fmt::Display for Cause {
             Self::Signal(number) => write!(f, "the governor crashed: {}", signal(*number)),
             Self::Endless => f.write_str("the governor does not come to an end (endless loop?)"),
             Self::Bug(what) => write!(f, "the governor stopped itself: {what}"),
-            Self::OtherCpu(cpu) => write!(
-                f,
-                "the governor asked for data of CPU {cpu}; here each CPU is on its own"
-            ),
+            Self::OtherCpu(cpu) => {
+                write!(f, "the governor asked for data of CPU {cpu}; here each CPU is on its own")
+            }
             Self::NoKernel(question) => write!(
                 f,
                 "the governor asked for {question}, which is known only in select and reflect"

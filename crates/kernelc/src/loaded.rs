@@ -64,8 +64,7 @@ impl Loaded {
     pub(crate) fn initialise(&mut self, cpu: CpuId) -> Result<Vec<String>, Left> {
         let entry = self.entry();
         // SAFETY: `entry` is the object's own table.
-        let registered =
-            trap::call(self, || unsafe { (entry.initialise)(cpu.0) })?;
+        let registered = trap::call(self, || unsafe { (entry.initialise)(cpu.0) })?;
         let name = |number| {
             // SAFETY: the object's own side gives a string that lasts as long as the copy.
             let name = unsafe { CStr::from_ptr((entry.name)(number)) };

@@ -198,7 +198,8 @@ impl Drop for Thread {
             unsafe { libc::timer_delete(timer) };
         }
         if self.stack.is_some() {
-            let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            let none =
+                libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
             // SAFETY: the thread's handler stack was ours, and is about to go.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }

@@ -30,7 +30,8 @@ fn a_header_that_is_not_needed_may_be_missing() {
     let mut governor = program.instance(CpuId(3));
     let mut driver = StepDriver::new();
     driver.enable(&mut governor, &states());
-    let outcome = driver.step(&mut governor, &states(), &StepInputs::of_residency(Nanoseconds::ZERO));
+    let outcome =
+        driver.step(&mut governor, &states(), &StepInputs::of_residency(Nanoseconds::ZERO));
     assert_eq!(outcome.selection.state.get(), 1);
     assert_eq!(program.failure(), None);
 }
