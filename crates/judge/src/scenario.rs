@@ -160,16 +160,10 @@ impl Scenario {
         let rate = random.pick(TICK_RATES);
         let tick = rate.tick().get();
         let states = table(&mut random, machines, tick)?;
-        let length = match random.below(8) {
-            0 => random.between(1, 6),
-            1..=3 => random.between(4, 40),
-            4..=6 => random.between(40, 400),
-            _ => random.between(400, 2000),
-        };
         let mut scenario = Self {
             rate,
             states,
-            length: length as usize,
+            length: 0,
             random,
             tick,
             disabled: disabled(&states),
@@ -177,9 +171,23 @@ impl Scenario {
             stretch: Stretch::NOTHING,
             left: 0,
         };
-        scenario.switches_states = scenario.random.percent(15);
-        scenario.begin_stretch();
+        scenario.begin();
         Ok(scenario)
+    }
+
+    /// Begins another life on the same machine: its governor is enabled again.
+    pub fn begin(&mut self) {
+        let random = &mut self.random;
+        let length = match random.below(8) {
+            0 => random.between(1, 6),
+            1..=3 => random.between(4, 40),
+            4..=6 => random.between(40, 400),
+            _ => random.between(400, 2000),
+        };
+        self.length = length as usize;
+        self.switches_states = random.percent(15);
+        self.disabled = disabled(&self.states);
+        self.begin_stretch();
     }
 
     /// The next step.

@@ -21,7 +21,7 @@ fn contest(first: &str, second: &str) -> Contest<impl Maker, impl Maker> {
 fn differing_case<A: Maker, B: Maker>(contest: &Contest<A, B>, decisions: u64) -> Case {
     let found = contest.run(SEED, decisions, &|_| {}).unwrap();
     let case = found.difference.unwrap();
-    let divergence = contest.play(&case).unwrap();
+    let divergence = contest.play(&case).unwrap().unwrap();
     assert_eq!(divergence.step, Some(case.steps.len() - 1));
     case
 }
@@ -53,7 +53,7 @@ fn neighbouring_revisions_are_told_apart_by_a_short_case() {
         let contest = contest(first, second);
         let found = differing_case(&contest, 2_000_000);
         let shrunk = contest.shrink(found.clone());
-        assert!(contest.play(&shrunk).is_some(), "{first} and {second}");
+        assert!(contest.play(&shrunk).unwrap().is_some(), "{first} and {second}");
         let (steps, states) = (shrunk.steps.len(), shrunk.states.len());
         assert!(steps <= 3 && states == 2, "{first} and {second}: {shrunk:?}");
     }
