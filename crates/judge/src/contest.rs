@@ -43,7 +43,7 @@ impl<G: Governor, F: Fn(TickRate) -> G + Sync> Maker for F {
 }
 
 /// Two governors that are to be the same.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Contest<A, B> {
     /// Makes the first.
     pub first: A,
@@ -51,6 +51,8 @@ pub struct Contest<A, B> {
     pub second: B,
     /// The machines to compare them on.
     pub machines: Machines,
+    /// Their tick rates, or none for all that there are.
+    pub rates: Vec<TickRate>,
 }
 
 /// What came of a contest.
@@ -104,7 +106,8 @@ impl<A: Maker, B: Maker> Contest<A, B> {
         scenarios: &AtomicU64,
     ) -> Result<Option<Case>> {
         while left > 0 {
-            let mut scenario = Scenario::new(Random::new(random.number()), self.machines)?;
+            let mut scenario =
+                Scenario::new(Random::new(random.number()), self.machines, &self.rates)?;
             let mut duel =
                 Duel::new(self.first.make(scenario.rate)?, self.second.make(scenario.rate)?);
             for _ in 0..LIVES {

@@ -21,4 +21,4 @@ pub use duel::{Answer, Call, Difference, Duel, Questions};
 pub use kernel_file::KernelFile;
 pub use random::Random;
 pub use report::Report;
-pub use scenario::{Machines, Scenario, Step};
+pub use scenario::{Machines, Scenario, Step, TICK_RATES};

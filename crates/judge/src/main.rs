@@ -12,6 +12,7 @@ use clap::Parser;
 use idlelab_judge::sources::{self, GOVERNORS, Pair};
 use idlelab_judge::{Case, Contest, KernelFile, Maker, Report};
 use idlelab_kernelc::Source;
+use idlelab_states::TickRate;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const AFTER_HELP: &str = "\
@@ -52,6 +53,9 @@ struct Arguments {
     /// These kernels only
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
     kernel: Vec<String>,
+    /// These tick rates only [default: all that kernels are built with]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = tick_rate)]
+    hz: Vec<TickRate>,
     /// How many threads work [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -72,6 +76,13 @@ fn decisions(text: &str) -> Result<u64, String> {
         .and_then(|number| number.checked_mul(unit))
         .filter(|&number| number > 0)
         .ok_or_else(|| "a number of decisions was expected, such as 500k, 10M or 1G".to_owned())
+}
+
+fn tick_rate(text: &str) -> Result<TickRate, String> {
+    text.parse()
+        .ok()
+        .and_then(TickRate::from_hertz)
+        .ok_or_else(|| "a tick rate from 24 to 1200 hertz was expected".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -133,8 +144,12 @@ fn pairs(arguments: &Arguments) -> Result<Vec<Pair>> {
 /// Compares one governor with one kernel's file.
 fn judge(arguments: &Arguments, pair: &Pair, out: &mut impl Write) -> Result<bool> {
     let source = Source::open(&pair.file)?;
-    let contest =
-        Contest { first: pair.ours(), second: KernelFile::new(source), machines: pair.machines() };
+    let contest = Contest {
+        first: pair.ours(),
+        second: KernelFile::new(source),
+        machines: pair.machines(),
+        rates: arguments.hz.clone(),
+    };
     let name = pair.ours.name.to_string();
     let label = format!("{:<10} {:<9} {name:<15}", pair.kernel, pair.governor);
     // Not drawn where there is no terminal.

@@ -24,7 +24,7 @@ const SECOND: i64 = 1_000_000_000;
 const UNREACHABLE: i64 = u32::MAX as i64 * MICROSECOND;
 
 /// The tick rates that architectures offer, the usual ones more than once.
-const TICK_RATES: [TickRate; 18] = [
+pub const TICK_RATES: [TickRate; 18] = [
     hertz(100),
     hertz(100),
     hertz(250),
@@ -151,13 +151,20 @@ struct Stretch {
 }
 
 impl Scenario {
-    /// The scenario of these random numbers.
+    /// The scenario of these random numbers, with one of some tick rates, or of
+    /// [all](TICK_RATES) if there are none.
     ///
     /// # Errors
     ///
     /// None: every table that is made up has 1 to [`MAX_STATES`] states.
-    pub fn new(mut random: Random, machines: Machines) -> Result<Self, TableSizeError> {
-        let rate = random.pick(TICK_RATES);
+    pub fn new(
+        mut random: Random,
+        machines: Machines,
+        rates: &[TickRate],
+    ) -> Result<Self, TableSizeError> {
+        let any = random.pick(TICK_RATES);
+        let some = random.below(rates.len() as u64) as usize;
+        let rate = rates.get(some).copied().unwrap_or(any);
         let tick = rate.tick().get();
         let states = table(&mut random, machines, tick)?;
         let mut scenario = Self {

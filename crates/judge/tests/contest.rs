@@ -15,6 +15,7 @@ fn contest(first: &str, second: &str) -> Contest<impl Maker, impl Maker> {
         first: move |rate: TickRate| first.build(rate),
         second: move |rate: TickRate| second.build(rate),
         machines: Machines::WithStates(2),
+        rates: Vec::new(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{Trust, output};
 
 const STATE_COLUMNS: [&str; 4] = ["exit_latency_ns", "target_residency_ns", "polling", "disabled"];
 
-const STEP_COLUMNS: [&str; 12] = [
+const STEP_COLUMNS: [&str; 13] = [
     "sleep_ns",
     "tick_ns",
     "latency_ns",
@@ -29,6 +29,7 @@ const STEP_COLUMNS: [&str; 12] = [
     "util",
     "load",
     "rejected",
+    "disabled",
 ];
 
 pub(crate) fn run(arguments: &Decide) -> Result<Trust> {
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &Decide) -> Result<Trust> {
     let mut steps = Table::open(&arguments.steps, &STEP_COLUMNS)?;
     let mut out = output::stdout();
     while let Some(row) = steps.next()? {
-        let outcome = driver.step(&mut governor, &states, &inputs(&row)?);
+        let switched = with_disabled(&states, &row)?;
+        let outcome = driver.step(&mut governor, &switched, &inputs(&row)?);
         let stop_tick = outcome.selection.tick == TickRequest::Stop;
         let asked = outcome.sleep_length_queries > 0;
         let state = outcome.selection.state;
@@ -67,6 +69,26 @@ fn read_states(path: &Path) -> Result<IdleStates> {
         });
     }
     IdleStates::new(&states).with_context(|| path.display().to_string())
+}
+
+/// The states as they are in a step: `disabled` has a bit for each, and the file of states the say
+/// where there is no such column.
+fn with_disabled(own: &IdleStates, row: &Row<'_>) -> Result<IdleStates> {
+    let mut states = *own;
+    let Some(disabled) = row.get("disabled")? else { return Ok(states) };
+    let all = (1 << own.len()) - 1;
+    if !(0..=all).contains(&disabled) {
+        return Err(row.wrong("disabled", &format!("0 to {all}, a bit for each state"), disabled));
+    }
+    for state in own.indices() {
+        let availability = match (disabled >> state.get() & 1, own[state].availability) {
+            (0, _) => Availability::Enabled,
+            (_, Availability::Enabled) => Availability::DisabledByUser,
+            (_, off) => off,
+        };
+        states.set_availability(state, availability);
+    }
+    Ok(states)
 }
 
 fn inputs(row: &Row<'_>) -> Result<StepInputs> {
