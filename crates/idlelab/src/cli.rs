@@ -68,6 +68,8 @@ Examples:
   idlelab replay --disable 3 --latency-limit 100@0-1 --hz 1000
                                               what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
+  idlelab replay --governors teo,teo@6.6 --differences
+                                              by which rules they part
 
 What is printed:
   self-check  whether the recorded governor, told what it was told then, decides as it did then
@@ -98,6 +100,10 @@ pub(crate) struct Replay {
     /// The governor that was in force, where the recording does not say, or another revision of it
     #[arg(long, value_name = "NAME", value_parser = governor)]
     pub(crate) recorded_governor: Option<GovernorName>,
+    /// Also say by which rules the two governors choose differently, how often, and how to explain
+    /// the first of each kind
+    #[arg(long)]
+    pub(crate) differences: bool,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Threads to use [default: one per CPU]
@@ -352,6 +358,35 @@ pub(crate) struct Machine {
     /// given more than once
     #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
     pub(crate) latency_limit: Vec<LatencyLimit>,
+}
+
+impl Machine {
+    /// The options as one types them, each with a blank before it.
+    pub(crate) fn as_typed(&self) -> String {
+        let mut typed = String::new();
+        let mut option = |name: &str, value: String| typed.push_str(&format!(" --{name} {value}"));
+        if let Some(states) = &self.states {
+            option("states", states.clone());
+        }
+        if let Some(states) = &self.recorded_states {
+            option("recorded-states", states.clone());
+        }
+        if let Some(hz) = self.hz {
+            option("hz", hz.hertz().to_string());
+        }
+        if self.exit_latency != Latency::Observed
+            && let Some(value) = self.exit_latency.to_possible_value()
+        {
+            option("exit-latency", value.get_name().to_owned());
+        }
+        if !self.disable.is_empty() {
+            option("disable", self.disable.join(","));
+        }
+        for limit in &self.latency_limit {
+            option("latency-limit", limit.to_string());
+        }
+        typed
+    }
 }
 
 #[derive(Args)]

@@ -2,12 +2,13 @@
 //! Why that state? One decision of a replay with all that led to it.
 
 use idlelab_governors::catalog::GovernorName;
+use idlelab_governors::reason::Reason;
 use idlelab_governors::{Governor, Metric, SleepLength};
 use idlelab_outcome::Assumption;
 use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick};
 use rayon::prelude::*;
 
-use crate::run::{self, Moment, Watcher};
+use crate::run::{self, Aloud, Moment, Watcher};
 use crate::{Prepared, PreparedCpu};
 
 /// One decision: what the governor was told, its metrics at that moment, and what it chose.
@@ -31,6 +32,8 @@ pub struct Explanation {
     pub last_residency: Nanoseconds,
     /// The governor's metrics when it had chosen.
     pub metrics: Vec<Metric>,
+    /// The steps that led to its choice.
+    pub reasons: Vec<Reason>,
     /// What it chose.
     pub state: StateIndex,
     /// Whether it wanted the tick stopped.
@@ -63,7 +66,7 @@ impl Prepared {
             .cpus
             .par_iter()
             .filter_map(|cpu| {
-                let (a, b) = (self.choices(cpu, a), self.choices(cpu, b));
+                let (a, b) = (self.decisions(cpu, a), self.decisions(cpu, b));
                 let (first, _) = a.iter().zip(&b).find(|(a, b)| a != b)?;
                 Some((cpu, first.time))
             })
@@ -82,14 +85,14 @@ impl Prepared {
         witness.seen
     }
 
-    fn choices(&self, cpu: &PreparedCpu, governor: GovernorName) -> Vec<Choice> {
-        let mut choices = Choices::default();
-        run::watch(cpu, governor, self.rate, self.assumption(), &mut choices);
-        choices.0
+    fn decisions(&self, cpu: &PreparedCpu, governor: GovernorName) -> Vec<Decision> {
+        let mut decisions = Decisions::default();
+        run::watch(cpu, governor, self.rate, self.assumption(), &mut decisions);
+        decisions.0
     }
 
     /// Where the recording does not tell causes, decisions are explained as if all were timers.
-    fn assumption(&self) -> Option<Assumption> {
+    pub(crate) fn assumption(&self) -> Option<Assumption> {
         self.is_bounded().then_some(Assumption::AllTimers)
     }
 }
@@ -102,8 +105,8 @@ struct Witness<'a> {
     seen: Option<Explanation>,
 }
 
-impl Watcher for Witness<'_> {
-    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
+impl Watcher<Aloud> for Witness<'_> {
+    fn decided(&mut self, moment: &Moment<'_, Aloud>) {
         if moment.time > self.at && self.seen.is_some() {
             return;
         }
@@ -119,6 +122,7 @@ impl Watcher for Witness<'_> {
             latency_limit: moment.latency_limit,
             last_residency: moment.idle.device().last_residency,
             metrics,
+            reasons: moment.idle.governor().reasons.clone(),
             state: moment.entry.state,
             stop_tick: moment.entry.stop_requested,
         });
@@ -126,19 +130,19 @@ impl Watcher for Witness<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Choice {
+struct Decision {
     time: Nanoseconds,
     state: StateIndex,
     stop_tick: bool,
 }
 
-/// Keeps every choice.
+/// Keeps every decision.
 #[derive(Default)]
-struct Choices(Vec<Choice>);
+struct Decisions(Vec<Decision>);
 
-impl Watcher for Choices {
-    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
-        self.0.push(Choice {
+impl<G> Watcher<G> for Decisions {
+    fn decided(&mut self, moment: &Moment<'_, G>) {
+        self.0.push(Decision {
             time: moment.time,
             state: moment.entry.state,
             stop_tick: moment.entry.stop_requested,

@@ -45,6 +45,7 @@
 
 mod accounting;
 mod decisions;
+mod difference;
 mod energy;
 mod error;
 mod explain;
@@ -63,6 +64,7 @@ use rayon::prelude::*;
 
 pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
 pub use decisions::{DecisionsCheck, Divergence, check_decisions};
+pub use difference::{Choice, Difference, Differences};
 pub use error::ReplayError;
 pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow, bail};
 use idlelab_governors::Metric;
+use idlelab_governors::reason::Reason;
 use idlelab_replay::{Explanation, Prepared};
 use idlelab_states::{CpuId, Nanoseconds, Tick};
 
@@ -68,6 +69,16 @@ fn explain(out: &mut impl Write, decision: &Explanation, prepared: &Prepared) ->
         None => writeln!(out, "           it did not ask for the sleep length")?,
     }
     metrics(out, decision)?;
+    let mut label = "because";
+    for (number, reason) in decision.reasons.iter().enumerate() {
+        // Of all states that fit, the deepest says it.
+        let next = decision.reasons.get(number + 1);
+        if matches!((reason, next), (Reason::Fits(_), Some(Reason::Fits(_)))) {
+            continue;
+        }
+        writeln!(out, "  {label:<9}{reason}")?;
+        label = "";
+    }
     let state = &decision.states[decision.state];
     writeln!(
         out,
@@ -87,8 +98,10 @@ fn metrics(out: &mut impl Write, decision: &Explanation) -> Result<()> {
         decision.metrics.iter().partition(|metric| metric.index.is_some());
     let mut label = "metrics";
     for metrics in whole.chunks(4) {
-        let line: Vec<String> =
-            metrics.iter().map(|metric| format!("{} {}", metric.name, metric.value)).collect();
+        let line: Vec<String> = metrics
+            .iter()
+            .map(|metric| format!("{} {}", metric.name, value(metric.value)))
+            .collect();
         writeln!(out, "  {label:<9}{}", line.join(", "))?;
         label = "";
     }
@@ -100,11 +113,16 @@ fn metrics(out: &mut impl Write, decision: &Explanation) -> Result<()> {
     }
     for name in names {
         let of_name = indexed.iter().filter(|metric| metric.name == name);
-        let values: Vec<String> = of_name.map(|metric| metric.value.to_string()).collect();
-        writeln!(out, "  {label:<9}{name} {}", values.join(" "))?;
+        let values: Vec<String> = of_name.map(|metric| value(metric.value)).collect();
+        writeln!(out, "  {label:<9}{name} [{}]", values.join(","))?;
         label = "";
     }
     Ok(())
+}
+
+/// Where kernels write the largest number they mean that there is none.
+fn value(value: i64) -> String {
+    if value == i64::MAX { "max".to_owned() } else { value.to_string() }
 }
 
 fn duration(time: Nanoseconds) -> String {

@@ -15,6 +15,7 @@ use idlelab_replay::{
 use serde::Serialize;
 
 use crate::cli::{Format, Machine, Replay};
+use crate::commands::differences::Parting;
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -28,6 +29,7 @@ struct Report {
     self_check: SelfCheck,
     notes: Vec<String>,
     outcomes: Vec<Outcome>,
+    differences: Option<Parting>,
 }
 
 /// What the replay is worth.
@@ -94,11 +96,15 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             .chain(reconstructed(&arguments.governors))
             .collect(),
         outcomes: prepared.compare(&arguments.governors),
+        differences: Parting::new(arguments, &prepared)?,
     };
     let trust = report.self_check.trust();
     match arguments.output.format {
         Format::Json => output::json(&report)?,
-        Format::Csv => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
+        Format::Csv => match &report.differences {
+            Some(differences) => output::csv(differences.kinds())?,
+            None => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
+        },
         Format::Text => text(&report, &recording, &arguments.governors)?,
     }
     Ok(trust)
@@ -249,6 +255,9 @@ fn text(report: &Report, recording: &Recording, governors: &[GovernorName]) -> R
     }
     writeln!(out)?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
+    if let Some(differences) = &report.differences {
+        differences.text(&mut out)?;
+    }
     for note in reconstructed(governors) {
         writeln!(out, "\nNote: {note}.")?;
     }
