@@ -62,9 +62,14 @@ options=(
 
 # A day-old list will do: a kernel that is superseded meanwhile is still in the archive's pool.
 if [ -z "$(find "$apt/updated" -mtime -1 2>/dev/null)" ]; then
-    apt-get "${options[@]}" -qq --error-on=any update 2>"$apt/errors" \
-        || unavailable "Debian's archive cannot be reached: $(head -1 "$apt/errors")"
-    touch "$apt/updated"
+    if apt-get "${options[@]}" -qq --error-on=any update 2>"$apt/errors"; then
+        touch "$apt/updated"
+    elif [ "$(find "$dir" -mindepth 2 -maxdepth 2 -name .complete | wc -l)" -ge 3 ]; then
+        printf "kernel sources: Debian's archive cannot be reached; what is there is kept\n" >&2
+        exit 0
+    else
+        unavailable "Debian's archive cannot be reached: $(head -1 "$apt/errors")"
+    fi
 fi
 
 newest=$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' \

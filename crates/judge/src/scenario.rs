@@ -142,6 +142,7 @@ struct Stretch {
     same_sleep: i64,
     same_residency: i64,
     spread: i64,
+    outliers: u64,
     /// How often, in percent, a value is one of those that are compared with something.
     special: u64,
     stopped: u64,
@@ -269,11 +270,15 @@ impl Scenario {
             if self.random.percent(20) { self.special_limit() } else { NO_LATENCY_LIMIT.get() };
         let (same_sleep, same_residency) = (self.special_sleep(), self.special_residency());
         let random = &mut self.random;
-        let base = random.of_any_size(10, 26);
-        let micros = base / MICROSECOND;
-        let spread =
-            random.pick([0, 1, 18, 19, 20, 21, micros / 6 - 1, micros / 6, micros / 6 + 1])
-                * MICROSECOND;
+        let mut base = random.of_any_size(10, 26);
+        let mut spread = 0;
+        if matches!(behaviour, Intervals) {
+            // A spread of a sixth of the mean, or 20 us, is what menu takes for a pattern.
+            let sixth = random.of_any_size(1, 12);
+            let micros = random.pick([18, 19, 20, 21, sixth, sixth, sixth - 1, sixth + 1]);
+            spread = micros * MICROSECOND;
+            base = random.pick([6 * sixth * MICROSECOND, base]).max(spread);
+        }
         self.left = random.between(1, random.clone().pick([4, 20, 60])) as u64;
         self.stretch = Stretch {
             behaviour,
@@ -282,7 +287,12 @@ impl Scenario {
             same_sleep,
             same_residency,
             spread,
-            special: random.pick([0, 10, 30, 70]),
+            outliers: random.pick([0, 0, 0, 1, 2, 3]),
+            special: if matches!(behaviour, Intervals) {
+                random.pick([0, 0, 0, 5])
+            } else {
+                random.pick([0, 10, 30, 70])
+            },
             stopped: random.pick([0, 0, 0, 10, 50, 100]),
             got_tick: match behaviour {
                 Tick => 90,
@@ -324,7 +334,8 @@ impl Scenario {
             Early, Intervals, NearTimer, PollTimeout, Rejections, Same, Short, Tick, TickOrEarly,
             Timer, TimerOrEarly, Wild,
         };
-        let Stretch { behaviour, base, same_residency, spread, special, .. } = self.stretch;
+        let Stretch { behaviour, base, same_residency, spread, outliers, special, .. } =
+            self.stretch;
         let special =
             !matches!(behaviour, Timer | NearTimer | Same) && self.random.percent(special);
         if special {
@@ -342,12 +353,13 @@ impl Scenario {
             TickOrEarly if self.random.percent(60) => self.at_tick(),
             Short => self.random.between(1, 16 * MICROSECOND),
             Same => same_residency,
-            Intervals => match self.random.below(8) {
-                0 => self.random.pick([MICROSECOND, base / 2, base * 2, 10 * base]),
-                1 => base,
-                even if even % 2 == 0 => base + spread,
-                _ => base - spread,
-            },
+            // Of eight intervals, which menu remembers, so many are outliers, and the others lie
+            // evenly about their mean.
+            Intervals if self.left % 8 < outliers => {
+                self.random.pick([MICROSECOND, base / 2, base * 2, 10 * base])
+            }
+            Intervals if self.left % 2 == 0 => base + spread,
+            Intervals => base - spread,
             Wild => self.special_residency(),
             Early | TickOrEarly | TimerOrEarly | PollTimeout | Rejections => {
                 base / 2 + self.random.between(0, base)
@@ -459,6 +471,7 @@ impl Stretch {
         same_sleep: 0,
         same_residency: 0,
         spread: 0,
+        outliers: 0,
         special: 0,
         stopped: 0,
         got_tick: 0,
@@ -501,15 +514,15 @@ fn make_up(random: &mut Random, rows: &mut [IdleState], tick: i64) {
     let largest = random.pick([17, 22, 27]);
     for row in &mut *rows {
         let compared = random.pick([tick / 2, tick, 2 * tick, 15_000, 7_500, 1_000, 2_000, 10_000]);
-        let residency = if random.percent(35) {
+        row.target_residency = ns(if random.percent(35) {
             compared + random.between(-1, 1)
         } else {
-            random.of_any_size(10, largest)
-        };
-        row.target_residency = ns(if whole_microseconds && random.percent(90) {
-            (residency / MICROSECOND).max(1) * MICROSECOND
-        } else {
-            residency
+            let residency = random.of_any_size(10, largest);
+            if whole_microseconds {
+                (residency / MICROSECOND).max(1) * MICROSECOND
+            } else {
+                residency
+            }
         });
     }
     if random.percent(30) {
