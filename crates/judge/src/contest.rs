@@ -126,6 +126,25 @@ impl<A: Maker, B: Maker> Contest<A, B> {
         Ok(None)
     }
 
+    /// Compares on these cases, or up to a difference.
+    ///
+    /// # Errors
+    ///
+    /// A governor cannot be made.
+    pub fn run_cases(&self, cases: impl Iterator<Item = Case>) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for mut case in cases {
+            outcome.scenarios += 1;
+            if let Some(divergence) = self.play(&case)? {
+                case.steps.truncate(divergence.step.map_or(0, |step| step + 1));
+                outcome.decisions += case.steps.len() as u64;
+                return Ok(Outcome { difference: Some(case), ..outcome });
+            }
+            outcome.decisions += case.steps.len() as u64;
+        }
+        Ok(outcome)
+    }
+
     /// Plays a case to new governors.
     ///
     /// # Errors

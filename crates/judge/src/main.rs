@@ -10,8 +10,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use idlelab_judge::sources::{self, GOVERNORS, Pair};
-use idlelab_judge::{Case, Contest, KernelFile, Maker, Report};
+use idlelab_judge::{Case, Contest, KernelFile, Maker, Report, cases};
 use idlelab_kernelc::Source;
+use idlelab_recording::Recording;
 use idlelab_states::TickRate;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,6 +22,7 @@ Examples:
   judge --source target/kernel-sources
   judge --source target/kernel-sources --decisions 1G --seed 2
   judge --source target/kernel-sources --governor teo --kernel 7.3.4
+  judge --source target/kernel-sources --recording recordings/*.gz
 
 A difference is shrunk to a short case, which is printed and written as two files that
 `idlelab decide` reads.
@@ -53,6 +55,10 @@ struct Arguments {
     /// These kernels only
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
     kernel: Vec<String>,
+    /// Compare on what these recordings went through, on each machine that is built in, instead of
+    /// on made-up machines
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    recording: Vec<PathBuf>,
     /// These tick rates only [default: all that kernels are built with]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = tick_rate)]
     hz: Vec<TickRate>,
@@ -102,8 +108,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
     let pairs = pairs(arguments)?;
+    let recordings = arguments
+        .recording
+        .iter()
+        .map(|file| idlelab_import::open(file))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout();
-    writeln!(out, "seed {}, {} decisions each", arguments.seed, arguments.decisions)?;
+    if recordings.is_empty() {
+        writeln!(out, "seed {}, {} decisions each", arguments.seed, arguments.decisions)?;
+    }
     writeln!(
         out,
         "{:<10} {:<9} {:<15} {:>14} {:>11} {:>8}  result",
@@ -111,7 +124,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     )?;
     let mut alike = true;
     for pair in &pairs {
-        alike &= judge(arguments, pair, &mut out)?;
+        alike &= judge(arguments, pair, &recordings, &mut out)?;
     }
     Ok(alike)
 }
@@ -142,7 +155,12 @@ fn pairs(arguments: &Arguments) -> Result<Vec<Pair>> {
 }
 
 /// Compares one governor with one kernel's file.
-fn judge(arguments: &Arguments, pair: &Pair, out: &mut impl Write) -> Result<bool> {
+fn judge(
+    arguments: &Arguments,
+    pair: &Pair,
+    recordings: &[Recording],
+    out: &mut impl Write,
+) -> Result<bool> {
     let source = Source::open(&pair.file)?;
     let contest = Contest {
         first: pair.ours(),
@@ -159,8 +177,11 @@ fn judge(arguments: &Arguments, pair: &Pair, out: &mut impl Write) -> Result<boo
     );
     bar.set_prefix(label.clone());
     let start = Instant::now();
-    let outcome =
-        contest.run(arguments.seed, arguments.decisions, &|decisions| bar.inc(decisions))?;
+    let outcome = if recordings.is_empty() {
+        contest.run(arguments.seed, arguments.decisions, &|decisions| bar.inc(decisions))?
+    } else {
+        contest.run_cases(recordings.iter().flat_map(cases))?
+    };
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
     if let Some(failure) = contest.second.failure() {
