@@ -92,7 +92,7 @@ pub struct Scenario {
     pub rate: TickRate,
     /// Its idle states, as they are when the governor is enabled.
     pub states: IdleStates,
-    /// How many steps there are to be.
+    /// How many steps there are still to be.
     pub length: usize,
     random: Random,
     tick: i64,
@@ -241,6 +241,12 @@ impl Scenario {
             let any = self.random.below(1025) as u32;
             inputs.utilisation = self.random.pick([15, 16, 17, any]);
         }
+        self.length = self.length.saturating_sub(1);
+        if self.length == 0 {
+            // After a rejected entry teo leaves -1 in the device for whoever comes next, which a
+            // `Device` does not hold. The next life is to begin like the first.
+            inputs.entry = Entry::Entered;
+        }
         Step { inputs, disabled: self.disabled }
     }
 
@@ -358,7 +364,7 @@ impl Scenario {
             Intervals if self.left % 8 < outliers => {
                 self.random.pick([MICROSECOND, base / 2, base * 2, 10 * base])
             }
-            Intervals if self.left % 2 == 0 => base + spread,
+            Intervals if self.left.is_multiple_of(2) => base + spread,
             Intervals => base - spread,
             Wild => self.special_residency(),
             Early | TickOrEarly | TimerOrEarly | PollTimeout | Rejections => {

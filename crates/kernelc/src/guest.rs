@@ -23,10 +23,9 @@ pub struct Guest {
     cpu: CpuId,
     /// None once something has gone wrong.
     loaded: Option<Loaded>,
-    states: usize,
-    /// The state last entered, as the C was last shown it. What it has made of that meanwhile is its
-    /// own: teo keeps -1 there to learn from each idle period once.
-    last_state: StateIndex,
+    /// The device's last state when the C last saw it. The C may have put -1 there (teo does, for
+    /// one that is evaluated), which a [`Device`] does not hold and which must last.
+    last_state: Option<StateIndex>,
 }
 
 impl Guest {
@@ -43,7 +42,7 @@ impl Guest {
                 None
             }
         };
-        Self { program: Arc::clone(program), cpu, loaded, states: 0, last_state: StateIndex::ZERO }
+        Self { program: Arc::clone(program), cpu, loaded, last_state: None }
     }
 
     #[cold]
@@ -78,17 +77,12 @@ impl Governor for Guest {
             *row = row_of(state);
         }
         let entry = loaded.entry();
-        give(loaded, device, &mut self.last_state);
-        // SAFETY: the copy's data, in which nothing runs.
-        unsafe { (*loaded.guest()).device.last_state_idx = device.last_state.get() as i32 };
+        give(loaded, device, self.last_state);
         // SAFETY: the table has at least as many rows as are said, and is read in the call only.
         let enabled =
             trap::call(loaded, || unsafe { (entry.enable)(table.as_ptr(), states.len() as u32) });
         match enabled {
-            Ok(0) => {
-                take(loaded, device, &mut self.last_state);
-                self.states = states.len();
-            }
+            Ok(0) => take(loaded, device, &mut self.last_state),
             Ok(error) => self.failed(Cause::Enable(error)),
             Err(left) => self.left(left),
         }
@@ -97,7 +91,7 @@ impl Governor for Guest {
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
         let fallback = Selection { state: StateIndex::ZERO, tick: TickRequest::Keep };
         let Some(loaded) = &self.loaded else { return fallback };
-        give(loaded, kernel.device(), &mut self.last_state);
+        give(loaded, kernel.device(), self.last_state);
         let guest = loaded.guest();
         for (number, state) in states.as_slice().iter().enumerate() {
             // SAFETY: the copy's data, in which nothing runs; a table has at most MAX_STATES rows.
@@ -129,7 +123,7 @@ impl Governor for Guest {
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         let Some(loaded) = &self.loaded else { return };
-        give(loaded, kernel.device(), &mut self.last_state);
+        give(loaded, kernel.device(), self.last_state);
         let reflected = ask(loaded, kernel, |entry| {
             // SAFETY: the copy is enabled, and its kernel is set.
             unsafe { (entry.reflect)(entered.get() as i32) }
@@ -173,30 +167,28 @@ fn disable(state: &IdleState) -> u8 {
 }
 
 /// Shows the C what the core keeps for the CPU.
-fn give(loaded: &Loaded, device: &Device, last_state: &mut StateIndex) {
+fn give(loaded: &Loaded, device: &Device, seen: Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
     let shown = unsafe { &mut (*guest).device };
     shown.last_residency_ns = device.last_residency.get().cast_unsigned();
     shown.poll_limit_ns = device.poll_limit.get().cast_unsigned();
-    if *last_state != device.last_state {
-        *last_state = device.last_state;
+    if seen != Some(device.last_state) {
         shown.last_state_idx = device.last_state.get() as i32;
     }
     shown.poll_time_limit = device.poll_time_limit.into();
 }
 
 /// Takes over what the C has made of it.
-fn take(loaded: &Loaded, device: &mut Device, last_state: &mut StateIndex) {
+fn take(loaded: &Loaded, device: &mut Device, seen: &mut Option<StateIndex>) {
     let guest = loaded.guest();
     // SAFETY: the copy's data, in which nothing runs.
     let shown = unsafe { &(*guest).device };
     device.last_residency = Nanoseconds::new(shown.last_residency_ns.cast_signed());
     device.poll_limit = Nanoseconds::new(shown.poll_limit_ns.cast_signed());
-    if let Some(state) = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new) {
-        device.last_state = state;
-        *last_state = state;
-    }
+    let last_state = usize::try_from(shown.last_state_idx).ok().and_then(StateIndex::new);
+    device.last_state = last_state.unwrap_or(device.last_state);
+    *seen = Some(device.last_state);
     device.poll_time_limit = shown.poll_time_limit != 0;
 }
 
