@@ -278,6 +278,8 @@ fn decide_names_the_line_and_column_that_is_wrong() {
     assert!(unknown.contains("unknown.csv:1") && unknown.contains("sleep_ns"), "{unknown}");
     let wrong = run(&write("wrong.csv", "sleep_ns,got_tick\n5,0\n7,2\n"));
     assert!(wrong.contains("wrong.csv:3: got_tick: 0 or 1"), "{wrong}");
+    let wrong = run(&write("entered.csv", "entered\n-1\n1\n2\n"));
+    assert!(wrong.contains("entered.csv:4: entered: -1 to 1"), "{wrong}");
     let wrong = run(&write("disabled.csv", "disabled\n3\n4\n"));
     assert!(wrong.contains("disabled.csv:3: disabled: 0 to 3, a bit for each state"), "{wrong}");
 }

@@ -149,6 +149,8 @@ struct Stretch {
     got_tick: u64,
     poll_time_limit: u64,
     rejected: u64,
+    /// How often another state is entered than the chosen one.
+    instead: u64,
 }
 
 impl Scenario {
@@ -226,7 +228,14 @@ impl Scenario {
             sleep_length: SleepLength { sleep: ns(sleep), delta_tick: ns(delta_tick) },
             latency_limit: ns(stretch.latency_limit),
             tick: if random.percent(stretch.stopped) { Tick::Stopped } else { Tick::Running },
-            entry: if random.percent(stretch.rejected) { Entry::Rejected } else { Entry::Entered },
+            entry: match random.below(100) {
+                percent if percent < stretch.rejected => Entry::Rejected,
+                percent if percent < stretch.rejected + stretch.instead => {
+                    let state = random.below(self.states.len() as u64) as usize;
+                    self.states.index(state).map_or(Entry::Entered, Entry::Instead)
+                }
+                _ => Entry::Entered,
+            },
             span: ns(span),
             got_tick: random.percent(stretch.got_tick),
             poll_time_limit: random.percent(stretch.poll_time_limit),
@@ -242,7 +251,7 @@ impl Scenario {
             inputs.utilisation = self.random.pick([15, 16, 17, any]);
         }
         self.length = self.length.saturating_sub(1);
-        if self.length == 0 {
+        if self.length == 0 && inputs.entry == Entry::Rejected {
             // After a rejected entry teo leaves -1 in the device for whoever comes next, which a
             // `Device` does not hold. The next life is to begin like the first.
             inputs.entry = Entry::Entered;
@@ -313,6 +322,7 @@ impl Scenario {
                 Rejections => 85,
                 _ => random.pick([0, 0, 0, 3]),
             },
+            instead: random.pick([0, 0, 0, 0, 0, 0, 5, 50]),
         };
     }
 
@@ -483,6 +493,7 @@ impl Stretch {
         got_tick: 0,
         poll_time_limit: 0,
         rejected: 0,
+        instead: 0,
     };
 }
 

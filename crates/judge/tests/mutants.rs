@@ -38,7 +38,7 @@ impl Alike {
     }
 }
 
-const DECIDES_ALIKE: [Alike; 27] = [
+const DECIDES_ALIKE: [Alike; 26] = [
     alike("teo", &[313], "", "half a tick stands for the tick only where one state is enabled"),
     alike("teo", &[314, 316, 317], "0", "overwritten before it is read"),
     alike("teo", &[319, 321, 327], "1", "any number below 0 will do"),
@@ -68,7 +68,6 @@ const DECIDES_ALIKE: [Alike; 27] = [
     alike("ladder", &[117], "0", "the demotion that follows sets it to zero"),
     alike("ladder", &[114, 156], ">", "the first rung is not left downwards"),
     alike("ladder", &[144, 154], "<", "the last rung is not left upwards"),
-    alike("ladder", &[170], "", "the state that was chosen is entered, and known already"),
     alike("haltpoll", &[87, 89], "", "at equality a limit is replaced by itself"),
     alike("haltpoll", &[99, 100], "0", "the parameter is not 0"),
 ];

@@ -16,7 +16,7 @@ use crate::{Trust, output};
 
 const STATE_COLUMNS: [&str; 4] = ["exit_latency_ns", "target_residency_ns", "polling", "disabled"];
 
-const STEP_COLUMNS: [&str; 13] = [
+const STEP_COLUMNS: [&str; 14] = [
     "sleep_ns",
     "tick_ns",
     "latency_ns",
@@ -29,6 +29,7 @@ const STEP_COLUMNS: [&str; 13] = [
     "util",
     "load",
     "rejected",
+    "entered",
     "disabled",
 ];
 
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &Decide) -> Result<Trust> {
     let mut out = output::stdout();
     while let Some(row) = steps.next()? {
         let switched = with_disabled(&states, &row)?;
-        let outcome = driver.step(&mut governor, &switched, &inputs(&row)?);
+        let outcome = driver.step(&mut governor, &switched, &inputs(&row, &states)?);
         let stop_tick = outcome.selection.tick == TickRequest::Stop;
         let asked = outcome.sleep_length_queries > 0;
         let state = outcome.selection.state;
@@ -91,7 +92,21 @@ fn with_disabled(own: &IdleStates, row: &Row<'_>) -> Result<IdleStates> {
     Ok(states)
 }
 
-fn inputs(row: &Row<'_>) -> Result<StepInputs> {
+/// `entered` is the state that was entered in place of the chosen one, or -1.
+fn entry(row: &Row<'_>, states: &IdleStates) -> Result<Entry> {
+    if row.flag("rejected")? {
+        return Ok(Entry::Rejected);
+    }
+    match row.get("entered")? {
+        None | Some(-1) => Ok(Entry::Entered),
+        Some(number) => match usize::try_from(number).ok().and_then(|state| states.index(state)) {
+            Some(state) => Ok(Entry::Instead(state)),
+            None => Err(row.wrong("entered", &format!("-1 to {}", states.last()), number)),
+        },
+    }
+}
+
+fn inputs(row: &Row<'_>, states: &IdleStates) -> Result<StepInputs> {
     let time = |column| Ok::<_, anyhow::Error>(row.get(column)?.map(Nanoseconds::new));
     let number = |column: &str| -> Result<u32> {
         let value = row.get(column)?.unwrap_or(0);
@@ -109,7 +124,7 @@ fn inputs(row: &Row<'_>) -> Result<StepInputs> {
         utilisation: number("util")?,
         load: number("load")?,
         foresight: None,
-        entry: if row.flag("rejected")? { Entry::Rejected } else { Entry::Entered },
+        entry: entry(row, states)?,
         residency,
         span: time("span_ns")?.unwrap_or(residency),
         got_tick: row.flag("got_tick")?,
