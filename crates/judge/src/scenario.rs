@@ -24,7 +24,7 @@ const SECOND: i64 = 1_000_000_000;
 const UNREACHABLE: i64 = u32::MAX as i64 * MICROSECOND;
 
 /// The tick rates that architectures offer, the usual ones more than once.
-pub const TICK_RATES: [TickRate; 18] = [
+pub const TICK_RATES: [TickRate; 21] = [
     hertz(100),
     hertz(100),
     hertz(250),
@@ -36,12 +36,15 @@ pub const TICK_RATES: [TickRate; 18] = [
     hertz(300),
     hertz(300),
     hertz(24),
+    hertz(32),
     hertz(48),
     hertz(64),
     hertz(128),
     hertz(200),
     hertz(256),
     hertz(500),
+    hertz(512),
+    hertz(1024),
     hertz(1200),
 ];
 
