@@ -39,14 +39,10 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 apt="$dir/.apt"
 mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/parts"
 : >"$apt/status"
-mirror=https://deb.debian.org
-# Where the archive is reached by http only, as through some proxies.
-if ! grep -qs 'https://deb.debian.org' /etc/apt/sources.list /etc/apt/sources.list.d/*; then
-    mirror=http://deb.debian.org
-fi
 for line in 'debian bookworm' 'debian-security bookworm-security' 'debian trixie' \
     'debian-security trixie-security' 'debian trixie-backports'; do
-    printf 'deb [signed-by=%s arch=amd64] %s/%s main\n' "$keys" "$mirror" "$line"
+    # What is fetched is signed, so that http will do.
+    printf 'deb [signed-by=%s arch=amd64] http://deb.debian.org/%s main\n' "$keys" "$line"
 done >"$apt/sources.list"
 options=(
     -o "Dir::State=$apt" -o "Dir::State::status=$apt/status" -o "Dir::State::lists=$apt/lists"
