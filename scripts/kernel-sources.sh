@@ -39,14 +39,10 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 apt="$dir/.apt"
 mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/parts"
 : >"$apt/status"
-mirror=https://deb.debian.org
-# Where the archive is reached by http only, as through some proxies.
-if ! grep -qs 'https://deb.debian.org' /etc/apt/sources.list /etc/apt/sources.list.d/*; then
-    mirror=http://deb.debian.org
-fi
 for line in 'debian bookworm' 'debian-security bookworm-security' 'debian trixie' \
     'debian-security trixie-security' 'debian trixie-backports'; do
-    printf 'deb [signed-by=%s arch=amd64] %s/%s main\n' "$keys" "$mirror" "$line"
+    # What is fetched is signed, so that http will do.
+    printf 'deb [signed-by=%s arch=amd64] http://deb.debian.org/%s main\n' "$keys" "$line"
 done >"$apt/sources.list"
 options=(
     -o "Dir::State=$apt" -o "Dir::State::status=$apt/status" -o "Dir::State::lists=$apt/lists"
@@ -62,9 +58,14 @@ options=(
 
 # A day-old list will do: a kernel that is superseded meanwhile is still in the archive's pool.
 if [ -z "$(find "$apt/updated" -mtime -1 2>/dev/null)" ]; then
-    apt-get "${options[@]}" -qq --error-on=any update 2>"$apt/errors" \
-        || unavailable "Debian's archive cannot be reached: $(head -1 "$apt/errors")"
-    touch "$apt/updated"
+    if apt-get "${options[@]}" -qq --error-on=any update 2>"$apt/errors"; then
+        touch "$apt/updated"
+    elif [ "$(find "$dir" -mindepth 2 -maxdepth 2 -name .complete | wc -l)" -ge 3 ]; then
+        printf "kernel sources: Debian's archive cannot be reached; what is there is kept\n" >&2
+        exit 0
+    else
+        unavailable "Debian's archive cannot be reached: $(head -1 "$apt/errors")"
+    fi
 fi
 
 newest=$(apt-cache "${options[@]}" search --names-only '^linux-source-7\.[0-9]+$' \

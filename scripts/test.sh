@@ -66,6 +66,25 @@ else
     skip 'cargo deny: it could not be installed'
 fi
 
+step "the judge: each governor against the kernels' own C files"
+sources="${CARGO_TARGET_DIR:-target}/kernel-sources"
+status=0
+scripts/kernel-sources.sh "$sources" || status=$?
+case $status in
+    0)
+        cargo run --release --locked --quiet -p idlelab-judge -- \
+            --source "$sources" --decisions 10M --output "$sources"
+        IDLELAB_KERNEL_SOURCES="$(cd "$sources" && pwd)" \
+            cargo test --release --locked -p idlelab-judge -- --nocapture
+        ;;
+    77)
+        skip "the judge: the C files of Debian's linux-source-6.1, -6.12 and -7.x cannot be had"
+        ;;
+    *)
+        exit "$status"
+        ;;
+esac
+
 if [ ${#skipped[@]} -gt 0 ]; then
     printf '\nSkipped:\n'
     printf '  %s\n' "${skipped[@]}"

@@ -322,8 +322,10 @@ pub(crate) struct Governors {
 ///
 /// STATES has the header `exit_latency_ns,target_residency_ns,polling,disabled`. STEPS has a header
 /// that names any of `sleep_ns,tick_ns,latency_ns,tick_stopped,residency_ns,got_tick,poll_limit,
-/// iowaiters,span_ns,util,load,rejected`; missing ones are 0, but `latency_ns` 2000000000000 and
-/// `span_ns` as `residency_ns`. Each step prints `state,stop_tick,asked`.
+/// iowaiters,span_ns,util,load,rejected,entered,disabled`; missing ones are 0, but `latency_ns`
+/// 2000000000000, `span_ns` as `residency_ns`, `entered` -1, which is the chosen state, and
+/// `disabled`, which has a bit for each disabled state (5 for 0 and 2), as in STATES. Each step
+/// prints `state,stop_tick,asked`.
 #[derive(Args)]
 pub(crate) struct Decide {
     /// The governor, by name or C file

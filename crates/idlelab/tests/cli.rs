@@ -237,6 +237,28 @@ fn decide_makes_the_choices_of_the_kernel() {
     assert!(compared > 50, "{compared} vectors");
 }
 
+/// The deepest of what is left: of 0 to 2 without 2 (a bit of 4), and without 1 and 2.
+#[test]
+fn decide_disables_and_enables_states_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let states = write(
+        "states.csv",
+        "exit_latency_ns,target_residency_ns,polling,disabled\n0,0,0,0\n1,1,0,0\n2,2,0,1\n",
+    );
+    let run = |steps: &str| {
+        let steps = write("steps.csv", steps);
+        let base = ["decide", "-g", "deepest", "--hz", "250", "--states", &states, "--steps"];
+        stdout(&[&base[..], &[&steps]].concat())
+    };
+    assert_eq!(run("disabled\n0\n4\n6\n"), "2,1,0\n1,1,0\n0,1,0\n");
+    assert_eq!(run("sleep_ns\n0\n"), "1,1,0\n");
+}
+
 #[test]
 fn decide_names_the_line_and_column_that_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,6 +278,10 @@ fn decide_names_the_line_and_column_that_is_wrong() {
     assert!(unknown.contains("unknown.csv:1") && unknown.contains("sleep_ns"), "{unknown}");
     let wrong = run(&write("wrong.csv", "sleep_ns,got_tick\n5,0\n7,2\n"));
     assert!(wrong.contains("wrong.csv:3: got_tick: 0 or 1"), "{wrong}");
+    let wrong = run(&write("entered.csv", "entered\n-1\n1\n2\n"));
+    assert!(wrong.contains("entered.csv:4: entered: -1 to 1"), "{wrong}");
+    let wrong = run(&write("disabled.csv", "disabled\n3\n4\n"));
+    assert!(wrong.contains("disabled.csv:3: disabled: 0 to 3, a bit for each state"), "{wrong}");
 }
 
 #[test]

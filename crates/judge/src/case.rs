@@ -7,7 +7,7 @@ use std::fmt::Write;
 use idlelab_governors::steps::{Entry, StepDriver};
 use idlelab_governors::{Governor, NO_LATENCY_LIMIT};
 use idlelab_states::{
-    Availability, IdleStates, MAX_STATES, Nanoseconds, StateKind, Tick, TickRate,
+    Availability, IdleStates, MAX_STATES, Nanoseconds, StateIndex, StateKind, Tick, TickRate,
 };
 
 use crate::duel::{Difference, Duel};
@@ -83,6 +83,7 @@ impl Case {
         match column {
             StepColumn::LatencyLimit => NO_LATENCY_LIMIT.get(),
             StepColumn::Span => step.inputs.residency.get(),
+            StepColumn::Entered => AS_CHOSEN,
             StepColumn::Disabled => disabled(&self.states).into(),
             _ => 0,
         }
@@ -135,6 +136,9 @@ fn switch(states: &mut IdleStates, own: &IdleStates, disabled: u16) {
     }
 }
 
+/// The entered state is the chosen one.
+pub(crate) const AS_CHOSEN: i64 = -1;
+
 /// A column of a file of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepColumn {
@@ -150,11 +154,12 @@ pub(crate) enum StepColumn {
     Utilisation,
     Load,
     Rejected,
+    Entered,
     Disabled,
 }
 
 impl StepColumn {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Sleep,
         Self::DeltaTick,
         Self::LatencyLimit,
@@ -167,6 +172,7 @@ impl StepColumn {
         Self::Utilisation,
         Self::Load,
         Self::Rejected,
+        Self::Entered,
         Self::Disabled,
     ];
 
@@ -184,6 +190,7 @@ impl StepColumn {
             Self::Utilisation => "util",
             Self::Load => "load",
             Self::Rejected => "rejected",
+            Self::Entered => "entered",
             Self::Disabled => "disabled",
         }
     }
@@ -203,6 +210,10 @@ impl StepColumn {
             Self::Utilisation => inputs.utilisation.into(),
             Self::Load => inputs.load.into(),
             Self::Rejected => (inputs.entry == Entry::Rejected).into(),
+            Self::Entered => match inputs.entry {
+                Entry::Instead(state) => state.get() as i64,
+                Entry::Entered | Entry::Rejected => AS_CHOSEN,
+            },
             Self::Disabled => step.disabled.into(),
         }
     }
@@ -225,9 +236,16 @@ impl StepColumn {
             Self::Span => inputs.span = time,
             Self::Utilisation => inputs.utilisation = value as u32,
             Self::Load => inputs.load = value as u32,
-            Self::Rejected => {
-                inputs.entry = if value == 0 { Entry::Entered } else { Entry::Rejected };
-            }
+            Self::Rejected => match (value, inputs.entry) {
+                (0, Entry::Rejected) => inputs.entry = Entry::Entered,
+                (0, Entry::Entered | Entry::Instead(_)) => {}
+                _ => inputs.entry = Entry::Rejected,
+            },
+            Self::Entered => match (StateIndex::new(value as usize), inputs.entry) {
+                (Some(state), _) => inputs.entry = Entry::Instead(state),
+                (None, Entry::Instead(_)) => inputs.entry = Entry::Entered,
+                (None, Entry::Entered | Entry::Rejected) => {}
+            },
             Self::Disabled => step.disabled = value as u16,
         }
     }

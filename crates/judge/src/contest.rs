@@ -3,8 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use anyhow::Result;
 use idlelab_governors::Governor;
-use idlelab_states::{TableSizeError, TickRate};
+use idlelab_states::TickRate;
 use rayon::prelude::*;
 
 use crate::case::{Case, Divergence, play};
@@ -16,25 +17,33 @@ use crate::shrink::shrink;
 /// Decisions that one thread makes before it looks for more to do.
 const BLOCK: u64 = 1 << 16;
 
+/// How often the governors of a machine are enabled, since a new one costs as much as a thousand
+/// decisions.
+const LIVES: usize = 8;
+
 /// Makes governors that are as new.
 pub trait Maker: Sync {
     /// What it makes.
     type Governor: Governor;
 
     /// One for a CPU of a machine with this tick rate.
-    fn make(&self, rate: TickRate) -> Self::Governor;
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made, a C file not be compiled.
+    fn make(&self, rate: TickRate) -> Result<Self::Governor>;
 }
 
 impl<G: Governor, F: Fn(TickRate) -> G + Sync> Maker for F {
     type Governor = G;
 
-    fn make(&self, rate: TickRate) -> G {
-        self(rate)
+    fn make(&self, rate: TickRate) -> Result<G> {
+        Ok(self(rate))
     }
 }
 
 /// Two governors that are to be the same.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Contest<A, B> {
     /// Makes the first.
     pub first: A,
@@ -42,11 +51,13 @@ pub struct Contest<A, B> {
     pub second: B,
     /// The machines to compare them on.
     pub machines: Machines,
+    /// Their tick rates, or none for all that there are.
+    pub rates: Vec<TickRate>,
 }
 
 /// What came of a contest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Result {
+pub struct Outcome {
     /// Decisions that were compared.
     pub decisions: u64,
     /// In so many scenarios.
@@ -61,13 +72,13 @@ impl<A: Maker, B: Maker> Contest<A, B> {
     ///
     /// # Errors
     ///
-    /// None, as [`Scenario::new`].
+    /// A governor cannot be made.
     pub fn run(
         &self,
         seed: u64,
         decisions: u64,
         progress: &(impl Fn(u64) + Sync),
-    ) -> std::result::Result<Result, TableSizeError> {
+    ) -> Result<Outcome> {
         let (compared, scenarios) = (AtomicU64::new(0), AtomicU64::new(0));
         let difference = (0..decisions.div_ceil(BLOCK))
             .into_par_iter()
@@ -81,7 +92,7 @@ impl<A: Maker, B: Maker> Contest<A, B> {
             .find_first(Option::is_some)
             .flatten()
             .transpose()?;
-        Ok(Result {
+        Ok(Outcome {
             decisions: compared.into_inner(),
             scenarios: scenarios.into_inner(),
             difference,
@@ -93,27 +104,54 @@ impl<A: Maker, B: Maker> Contest<A, B> {
         mut random: Random,
         mut left: u64,
         scenarios: &AtomicU64,
-    ) -> std::result::Result<Option<Case>, TableSizeError> {
+    ) -> Result<Option<Case>> {
         while left > 0 {
-            let scenario = Scenario::new(Random::new(random.number()), self.machines)?;
-            let length = (scenario.length as u64).min(left);
-            left -= length;
-            let mut steps = scenario.clone();
-            let steps = (0..length).map(|_| steps.step());
+            let mut scenario =
+                Scenario::new(Random::new(random.number()), self.machines, &self.rates)?;
             let mut duel =
-                Duel::new(self.first.make(scenario.rate), self.second.make(scenario.rate));
-            let found = play(scenario.states, steps, &mut duel);
-            scenarios.fetch_add(1, Ordering::Relaxed);
-            if let Some(divergence) = found {
-                return Ok(Some(Case::of(scenario, divergence.step.unwrap_or(0))));
+                Duel::new(self.first.make(scenario.rate)?, self.second.make(scenario.rate)?);
+            for _ in 0..LIVES {
+                let length = (scenario.length as u64).min(left);
+                left -= length;
+                let beginning = scenario.clone();
+                let steps = (0..length).map(|_| scenario.step());
+                let found = play(beginning.states, steps, &mut duel);
+                scenarios.fetch_add(1, Ordering::Relaxed);
+                if let Some(divergence) = found {
+                    return Ok(Some(Case::of(beginning, divergence.step.unwrap_or(0))));
+                }
+                scenario.begin();
             }
         }
         Ok(None)
     }
 
+    /// Compares on these cases, or up to a difference.
+    ///
+    /// # Errors
+    ///
+    /// A governor cannot be made.
+    pub fn run_cases(&self, cases: impl Iterator<Item = Case>) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for mut case in cases {
+            outcome.scenarios += 1;
+            if let Some(divergence) = self.play(&case)? {
+                case.steps.truncate(divergence.step.map_or(0, |step| step + 1));
+                outcome.decisions += case.steps.len() as u64;
+                return Ok(Outcome { difference: Some(case), ..outcome });
+            }
+            outcome.decisions += case.steps.len() as u64;
+        }
+        Ok(outcome)
+    }
+
     /// Plays a case to new governors.
-    pub fn play(&self, case: &Case) -> Option<Divergence> {
-        case.play(self.first.make(case.rate), self.second.make(case.rate))
+    ///
+    /// # Errors
+    ///
+    /// A governor cannot be made.
+    pub fn play(&self, case: &Case) -> Result<Option<Divergence>> {
+        Ok(case.play(self.first.make(case.rate)?, self.second.make(case.rate)?))
     }
 
     /// The shortest case to be found in which they differ as they do in this one, or the case
@@ -124,6 +162,6 @@ impl<A: Maker, B: Maker> Contest<A, B> {
             Machines::WithStates(fewest) => fewest,
             Machines::Guests => 2,
         };
-        shrink(case, fewest, |case| self.play(case).map(|found| found.step.unwrap_or(0)))
+        shrink(case, fewest, |case| self.play(case).ok()?.map(|found| found.step.unwrap_or(0)))
     }
 }

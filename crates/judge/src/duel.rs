@@ -40,7 +40,17 @@ impl Questions {
     /// How often the sleep length was asked for.
     #[must_use]
     pub fn of_sleep_length(self) -> usize {
-        (0..16).filter(|place| self.0 >> (2 * place) & 3 == Self::SLEEP_LENGTH).count()
+        self.count(Self::SLEEP_LENGTH)
+    }
+
+    /// How often it was asked whether the tick has fired.
+    #[must_use]
+    pub fn of_tick(self) -> usize {
+        self.count(Self::GOT_TICK)
+    }
+
+    fn count(self, question: u32) -> usize {
+        (0..16).filter(|place| self.0 >> (2 * place) & 3 == question).count()
     }
 }
 

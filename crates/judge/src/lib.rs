@@ -8,12 +8,19 @@
 mod case;
 mod contest;
 mod duel;
+mod kernel_file;
 mod random;
+mod recorded;
+mod report;
 mod scenario;
 mod shrink;
+pub mod sources;
 
 pub use case::{Case, Divergence};
-pub use contest::{Contest, Maker, Result};
+pub use contest::{Contest, Maker, Outcome};
 pub use duel::{Answer, Call, Difference, Duel, Questions};
+pub use kernel_file::KernelFile;
 pub use random::Random;
-pub use scenario::{Machines, Scenario, Step};
+pub use recorded::cases;
+pub use report::Report;
+pub use scenario::{Machines, Scenario, Step, TICK_RATES};

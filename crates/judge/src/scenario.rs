@@ -24,7 +24,7 @@ const SECOND: i64 = 1_000_000_000;
 const UNREACHABLE: i64 = u32::MAX as i64 * MICROSECOND;
 
 /// The tick rates that architectures offer, the usual ones more than once.
-const TICK_RATES: [TickRate; 18] = [
+pub const TICK_RATES: [TickRate; 21] = [
     hertz(100),
     hertz(100),
     hertz(250),
@@ -36,12 +36,15 @@ const TICK_RATES: [TickRate; 18] = [
     hertz(300),
     hertz(300),
     hertz(24),
+    hertz(32),
     hertz(48),
     hertz(64),
     hertz(128),
     hertz(200),
     hertz(256),
     hertz(500),
+    hertz(512),
+    hertz(1024),
     hertz(1200),
 ];
 
@@ -92,7 +95,7 @@ pub struct Scenario {
     pub rate: TickRate,
     /// Its idle states, as they are when the governor is enabled.
     pub states: IdleStates,
-    /// How many steps there are to be.
+    /// How many steps there are still to be.
     pub length: usize,
     random: Random,
     tick: i64,
@@ -142,34 +145,38 @@ struct Stretch {
     same_sleep: i64,
     same_residency: i64,
     spread: i64,
+    outliers: u64,
     /// How often, in percent, a value is one of those that are compared with something.
     special: u64,
     stopped: u64,
     got_tick: u64,
     poll_time_limit: u64,
     rejected: u64,
+    /// How often another state is entered than the chosen one.
+    instead: u64,
 }
 
 impl Scenario {
-    /// The scenario of these random numbers.
+    /// The scenario of these random numbers, with one of some tick rates, or of
+    /// [all](TICK_RATES) if there are none.
     ///
     /// # Errors
     ///
     /// None: every table that is made up has 1 to [`MAX_STATES`] states.
-    pub fn new(mut random: Random, machines: Machines) -> Result<Self, TableSizeError> {
-        let rate = random.pick(TICK_RATES);
+    pub fn new(
+        mut random: Random,
+        machines: Machines,
+        rates: &[TickRate],
+    ) -> Result<Self, TableSizeError> {
+        let any = random.pick(TICK_RATES);
+        let some = random.below(rates.len() as u64) as usize;
+        let rate = rates.get(some).copied().unwrap_or(any);
         let tick = rate.tick().get();
         let states = table(&mut random, machines, tick)?;
-        let length = match random.below(8) {
-            0 => random.between(1, 6),
-            1..=3 => random.between(4, 40),
-            4..=6 => random.between(40, 400),
-            _ => random.between(400, 2000),
-        };
         let mut scenario = Self {
             rate,
             states,
-            length: length as usize,
+            length: 0,
             random,
             tick,
             disabled: disabled(&states),
@@ -177,9 +184,23 @@ impl Scenario {
             stretch: Stretch::NOTHING,
             left: 0,
         };
-        scenario.switches_states = scenario.random.percent(15);
-        scenario.begin_stretch();
+        scenario.begin();
         Ok(scenario)
+    }
+
+    /// Begins another life on the same machine: its governor is enabled again.
+    pub fn begin(&mut self) {
+        let random = &mut self.random;
+        let length = match random.below(8) {
+            0 => random.between(1, 6),
+            1..=3 => random.between(4, 40),
+            4..=6 => random.between(40, 400),
+            _ => random.between(400, 2000),
+        };
+        self.length = length as usize;
+        self.switches_states = random.percent(15);
+        self.disabled = disabled(&self.states);
+        self.begin_stretch();
     }
 
     /// The next step.
@@ -210,7 +231,14 @@ impl Scenario {
             sleep_length: SleepLength { sleep: ns(sleep), delta_tick: ns(delta_tick) },
             latency_limit: ns(stretch.latency_limit),
             tick: if random.percent(stretch.stopped) { Tick::Stopped } else { Tick::Running },
-            entry: if random.percent(stretch.rejected) { Entry::Rejected } else { Entry::Entered },
+            entry: match random.below(100) {
+                percent if percent < stretch.rejected => Entry::Rejected,
+                percent if percent < stretch.rejected + stretch.instead => {
+                    let state = random.below(self.states.len() as u64) as usize;
+                    self.states.index(state).map_or(Entry::Entered, Entry::Instead)
+                }
+                _ => Entry::Entered,
+            },
             span: ns(span),
             got_tick: random.percent(stretch.got_tick),
             poll_time_limit: random.percent(stretch.poll_time_limit),
@@ -224,6 +252,12 @@ impl Scenario {
             inputs.load = self.random.below(6) as u32 * 512;
             let any = self.random.below(1025) as u32;
             inputs.utilisation = self.random.pick([15, 16, 17, any]);
+        }
+        self.length = self.length.saturating_sub(1);
+        if self.length == 0 && inputs.entry == Entry::Rejected {
+            // After a rejected entry teo leaves -1 in the device for whoever comes next, which a
+            // `Device` does not hold. The next life is to begin like the first.
+            inputs.entry = Entry::Entered;
         }
         Step { inputs, disabled: self.disabled }
     }
@@ -254,11 +288,15 @@ impl Scenario {
             if self.random.percent(20) { self.special_limit() } else { NO_LATENCY_LIMIT.get() };
         let (same_sleep, same_residency) = (self.special_sleep(), self.special_residency());
         let random = &mut self.random;
-        let base = random.of_any_size(10, 26);
-        let micros = base / MICROSECOND;
-        let spread =
-            random.pick([0, 1, 18, 19, 20, 21, micros / 6 - 1, micros / 6, micros / 6 + 1])
-                * MICROSECOND;
+        let mut base = random.of_any_size(10, 26);
+        let mut spread = 0;
+        if matches!(behaviour, Intervals) {
+            // A spread of a sixth of the mean, or 20 us, is what menu takes for a pattern.
+            let sixth = random.of_any_size(1, 12);
+            let micros = random.pick([18, 19, 20, 21, sixth, sixth, sixth - 1, sixth + 1]);
+            spread = micros * MICROSECOND;
+            base = random.pick([6 * sixth * MICROSECOND, base]).max(spread);
+        }
         self.left = random.between(1, random.clone().pick([4, 20, 60])) as u64;
         self.stretch = Stretch {
             behaviour,
@@ -267,7 +305,12 @@ impl Scenario {
             same_sleep,
             same_residency,
             spread,
-            special: random.pick([0, 10, 30, 70]),
+            outliers: random.pick([0, 0, 0, 1, 2, 3]),
+            special: if matches!(behaviour, Intervals) {
+                random.pick([0, 0, 0, 5])
+            } else {
+                random.pick([0, 10, 30, 70])
+            },
             stopped: random.pick([0, 0, 0, 10, 50, 100]),
             got_tick: match behaviour {
                 Tick => 90,
@@ -282,6 +325,7 @@ impl Scenario {
                 Rejections => 85,
                 _ => random.pick([0, 0, 0, 3]),
             },
+            instead: random.pick([0, 0, 0, 0, 0, 0, 5, 50]),
         };
     }
 
@@ -309,7 +353,8 @@ impl Scenario {
             Early, Intervals, NearTimer, PollTimeout, Rejections, Same, Short, Tick, TickOrEarly,
             Timer, TimerOrEarly, Wild,
         };
-        let Stretch { behaviour, base, same_residency, spread, special, .. } = self.stretch;
+        let Stretch { behaviour, base, same_residency, spread, outliers, special, .. } =
+            self.stretch;
         let special =
             !matches!(behaviour, Timer | NearTimer | Same) && self.random.percent(special);
         if special {
@@ -327,12 +372,13 @@ impl Scenario {
             TickOrEarly if self.random.percent(60) => self.at_tick(),
             Short => self.random.between(1, 16 * MICROSECOND),
             Same => same_residency,
-            Intervals => match self.random.below(8) {
-                0 => self.random.pick([MICROSECOND, base / 2, base * 2, 10 * base]),
-                1 => base,
-                even if even % 2 == 0 => base + spread,
-                _ => base - spread,
-            },
+            // Of eight intervals, which menu remembers, so many are outliers, and the others lie
+            // evenly about their mean.
+            Intervals if self.left % 8 < outliers => {
+                self.random.pick([MICROSECOND, base / 2, base * 2, 10 * base])
+            }
+            Intervals if self.left.is_multiple_of(2) => base + spread,
+            Intervals => base - spread,
             Wild => self.special_residency(),
             Early | TickOrEarly | TimerOrEarly | PollTimeout | Rejections => {
                 base / 2 + self.random.between(0, base)
@@ -444,11 +490,13 @@ impl Stretch {
         same_sleep: 0,
         same_residency: 0,
         spread: 0,
+        outliers: 0,
         special: 0,
         stopped: 0,
         got_tick: 0,
         poll_time_limit: 0,
         rejected: 0,
+        instead: 0,
     };
 }
 
@@ -486,15 +534,15 @@ fn make_up(random: &mut Random, rows: &mut [IdleState], tick: i64) {
     let largest = random.pick([17, 22, 27]);
     for row in &mut *rows {
         let compared = random.pick([tick / 2, tick, 2 * tick, 15_000, 7_500, 1_000, 2_000, 10_000]);
-        let residency = if random.percent(35) {
+        row.target_residency = ns(if random.percent(35) {
             compared + random.between(-1, 1)
         } else {
-            random.of_any_size(10, largest)
-        };
-        row.target_residency = ns(if whole_microseconds && random.percent(90) {
-            (residency / MICROSECOND).max(1) * MICROSECOND
-        } else {
-            residency
+            let residency = random.of_any_size(10, largest);
+            if whole_microseconds {
+                (residency / MICROSECOND).max(1) * MICROSECOND
+            } else {
+                residency
+            }
         });
     }
     if random.percent(30) {

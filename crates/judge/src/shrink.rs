@@ -4,9 +4,11 @@
 //! Steps go first, in halves, quarters and so on, then idle states, then values: to what a file
 //! that lacks their column means, or to rounder ones. All of that again, until nothing goes.
 
+use std::cmp::Ordering;
+
 use idlelab_states::IdleStates;
 
-use crate::case::{Case, StateColumn, StepColumn};
+use crate::case::{AS_CHOSEN, Case, StateColumn, StepColumn};
 use crate::scenario::Step;
 
 /// How many steps are played before a case is taken as short enough.
@@ -89,11 +91,16 @@ impl<F: FnMut(&Case) -> Option<usize>> Shrinking<F> {
                 let below = (1 << row) - 1;
                 mask & below | mask >> 1 & !below
             };
-            let steps = self
-                .case
-                .steps
-                .iter()
-                .map(|step| Step { disabled: without(step.disabled), ..*step });
+            let steps = self.case.steps.iter().map(|&step| {
+                let mut step = Step { disabled: without(step.disabled), ..step };
+                let entered = StepColumn::Entered.of(&step);
+                match entered.cmp(&(row as i64)) {
+                    Ordering::Less => {}
+                    Ordering::Equal => StepColumn::Entered.set(&mut step, AS_CHOSEN),
+                    Ordering::Greater => StepColumn::Entered.set(&mut step, entered - 1),
+                }
+                step
+            });
             let candidate = Case { rate: self.case.rate, states, steps: steps.collect() };
             self.accept(candidate);
         }
