@@ -352,6 +352,7 @@ impl Direct {
                 .args(["-std=gnu11", "-O2", "-w", "-fPIC", "-fvisibility=hidden", "-nostdinc"])
                 .args(["-fno-strict-overflow", "-fno-strict-aliasing", "-funsigned-char"])
                 .arg(format!("-DIDLELAB_HZ={}", rate.hertz()))
+                .arg("-DIDLELAB_STATE_TIME=s64")
                 .args(["-I", "shim", "-I", "empty"])
                 .args(arguments)
                 .current_dir(folder.path())

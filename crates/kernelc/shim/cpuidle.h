@@ -24,8 +24,8 @@
 struct cpuidle_state {
 	char name[CPUIDLE_NAME_LEN];
 	char desc[CPUIDLE_DESC_LEN];
-	s64 exit_latency_ns;
-	s64 target_residency_ns;
+	IDLELAB_STATE_TIME exit_latency_ns;	/* src/era.rs */
+	IDLELAB_STATE_TIME target_residency_ns;
 	unsigned int flags;
 	unsigned int exit_latency;	/* us */
 	int power_usage;		/* mW, never known */

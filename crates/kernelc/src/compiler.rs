@@ -52,12 +52,13 @@ pub(crate) fn compile(source: &Source, rate: TickRate) -> Result<Object, Error> 
     let folder = workshop.folder.path();
     let unwritable = |source| Error::Unwritable { path: folder.to_owned(), source };
     shim::write(folder).map_err(unwritable)?;
-    let compiler = Compiler::new(folder, rate)?;
+    let compiler = Compiler::new(folder, source, rate)?;
     let included = compiler.included(source)?;
     let mut parts: Vec<Vec<u8>> = vec![
         compiler.version.clone(),
         FLAGS.join(" ").into_bytes(),
         rate.hertz().to_string().into_bytes(),
+        source.state_times().definition().as_bytes().to_vec(),
         source.absolute().as_os_str().as_encoded_bytes().to_vec(),
     ];
     parts.extend(shim::FILES.iter().map(|(_, text)| text.as_bytes().to_vec()));
@@ -92,7 +93,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(folder: &'a Path, rate: TickRate) -> Result<Self, Error> {
+    fn new(folder: &'a Path, source: &Source, rate: TickRate) -> Result<Self, Error> {
         // As in make, CC may carry arguments.
         let given = env::var("CC").unwrap_or_default();
         let mut words = given.split_whitespace().map(OsString::from);
@@ -102,6 +103,7 @@ impl<'a> Compiler<'a> {
         compiler.first.extend(FLAGS.map(OsString::from));
         compiler.first.extend([
             format!("-DIDLELAB_HZ={}", rate.hertz()).into(),
+            source.state_times().definition().into(),
             "-I".into(),
             folder.into(),
         ]);

@@ -42,6 +42,7 @@ mod abi;
 mod cache;
 mod compiler;
 mod diagnostics;
+mod era;
 mod error;
 mod failure;
 mod guest;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use idlelab_states::TickRate;
 
+use crate::era::StateTimes;
 use crate::{Error, Program, compiler};
 
 /// The longest file that is read, in bytes. The kernel's longest governor has 25 000.
@@ -16,6 +17,7 @@ pub struct Source {
     /// As the user named it.
     given: PathBuf,
     absolute: PathBuf,
+    state_times: StateTimes,
 }
 
 impl Source {
@@ -34,7 +36,8 @@ impl Source {
             return Err(Error::TooLong { path: given.to_owned(), limit: LIMIT });
         }
         let absolute = std::path::absolute(given).map_err(unreadable)?;
-        Ok(Self { given: given.to_owned(), absolute })
+        let state_times = StateTimes::of(&absolute, &String::from_utf8_lossy(&text));
+        Ok(Self { given: given.to_owned(), absolute, state_times })
     }
 
     /// The path, as it was given.
@@ -45,6 +48,10 @@ impl Source {
 
     pub(crate) fn absolute(&self) -> &Path {
         &self.absolute
+    }
+
+    pub(crate) fn state_times(&self) -> StateTimes {
+        self.state_times
     }
 
     /// Compiles it for a kernel of this tick rate, or finds it compiled in the cache.

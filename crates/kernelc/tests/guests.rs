@@ -146,6 +146,20 @@ fn each_cpu_has_data_of_its_own_and_each_run_starts_from_nothing() {
 }
 
 #[test]
+fn a_file_of_5_12_compares_times_unsigned() {
+    let delta_tick = Nanoseconds::new(-1);
+    let sleep_length = SleepLength { sleep: delta_tick, delta_tick };
+    for (name, chosen) in [("signed.c", 1), ("unsigned.c", 2)] {
+        let mut governor = compile(name).unwrap().instance(CpuId(0));
+        let mut driver = StepDriver::new();
+        driver.enable(&mut governor, &states());
+        let step = StepInputs { sleep_length, ..quiet() };
+        let selection = driver.step(&mut governor, &states(), &step).selection;
+        assert_eq!(selection.state.get(), chosen, "{name}");
+    }
+}
+
+#[test]
 fn the_tick_rate_is_that_of_the_run() {
     let source = Source::open(guest("states.c")).unwrap();
     let program = source.compile(TickRate::from_hertz(300).unwrap()).unwrap();
