@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Native governors and kernelc against the same revision's C, called by C at -O2:
-//! `IDLELAB_KERNEL_SOURCE=FOLDER cargo bench -p idlelab-kernelc`.
+//! `IDLELAB_KERNEL_SOURCES=FOLDER cargo bench -p idlelab-kernelc`.
 //!
 //! The folder has one subfolder for each kernel, named by its version (`7.3`, `6.12.117`), with the
 //! governors' files in it or in its `drivers/cpuidle/governors`. All three are given the same steps
@@ -28,8 +28,8 @@ use libloading::os::unix::Library;
 const ROUNDS: usize = 40;
 
 fn main() {
-    let Some(folder) = env::var_os("IDLELAB_KERNEL_SOURCE").map(PathBuf::from) else {
-        println!("skipped: IDLELAB_KERNEL_SOURCE names no folder with kernels' governor files");
+    let Some(folder) = env::var_os("IDLELAB_KERNEL_SOURCES").map(PathBuf::from) else {
+        println!("skipped: IDLELAB_KERNEL_SOURCES names no folder with kernels' governor files");
         return;
     };
     let mut kernels: Vec<PathBuf> = fs::read_dir(&folder)
