@@ -21,7 +21,7 @@ mod page;
 mod unpack;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
 
 use idlelab_recording::{Note, NoteKind, Recording};
@@ -51,8 +51,8 @@ struct Merge<'a, R> {
     clock: Clock,
     readers: Vec<AreaReader>,
     tracker: Tracker,
-    /// From which buffer each kind of record is taken.
-    taken_from: HashMap<u16, usize>,
+    /// From which buffer each kind of record is taken, by the kind's number.
+    taken_from: Vec<Option<usize>>,
     events: u64,
     incomplete_events: u64,
     recorded_twice: u64,
@@ -85,7 +85,7 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
             clock,
             readers,
             tracker: Tracker::default(),
-            taken_from: HashMap::new(),
+            taken_from: Vec::new(),
             events: 0,
             incomplete_events: 0,
             recorded_twice: 0,
@@ -143,7 +143,12 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
             return;
         }
         // An event that two buffers recorded would count twice.
-        if *self.taken_from.entry(decoded.id).or_insert(reader.buffer()) != reader.buffer() {
+        let id = usize::from(decoded.id);
+        if id >= self.taken_from.len() {
+            self.taken_from.resize(id + 1, None);
+        }
+        let buffer = reader.buffer();
+        if self.taken_from.get_mut(id).is_some_and(|from| *from.get_or_insert(buffer) != buffer) {
             self.recorded_twice += 1;
             return;
         }

@@ -12,15 +12,15 @@
 //!                                     polling state)          reflection)
 //! ```
 
+mod by_cpu;
 mod cpu;
 mod settle;
 mod timers;
 
-use std::collections::BTreeMap;
-
 use idlelab_recording::{Fidelity, Note, NoteKind, Period, Recording, WakeCauses};
 use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 
+use self::by_cpu::ByCpu;
 use self::cpu::Cpu;
 use self::settle::SleepLength;
 use self::timers::{Jiffies, Pending, TickTimer, TimerClock};
@@ -29,7 +29,7 @@ use crate::event::{Caller, Event, Purpose};
 /// Follows all CPUs of a trace.
 #[derive(Default)]
 pub(crate) struct Tracker {
-    cpus: BTreeMap<u32, Cpu>,
+    cpus: ByCpu<Cpu>,
     hrtimers: Pending,
     wheel: Pending,
     tick_timer: TickTimer,
@@ -164,18 +164,18 @@ impl Tracker {
 
     /// The tracer lost events of a CPU: what it was in the midst of is unknown.
     pub(crate) fn lost(&mut self, cpu: u32, events: u64) {
-        self.cpus.entry(cpu).or_default().lost(events);
+        self.cpus.of(cpu).lost(events);
     }
 
     /// Takes note of an idle event that another CPU traced.
     fn traced_by(&mut self, cpu: u32, idle: u32) {
         if cpu != idle {
-            self.cpus.entry(idle).or_default().idle_traced_elsewhere();
+            self.cpus.of(idle).idle_traced_elsewhere();
         }
     }
 
     fn cpu(&mut self, cpu: u32, time: Nanoseconds) -> &mut Cpu {
-        let found = self.cpus.entry(cpu).or_default();
+        let found = self.cpus.of(cpu);
         if !found.reached(time) {
             self.out_of_order += 1;
         }
@@ -256,7 +256,7 @@ impl Tracker {
         let tick_rate = self.tick_timer.rate();
         let mut notes = Vec::new();
         let mut cpus = Vec::new();
-        for (number, mut cpu) in self.cpus {
+        for (number, mut cpu) in self.cpus.into_ascending() {
             cpu.end(CpuId(number), &mut notes);
             let phase = tick_rate.and_then(|rate| {
                 let phase = self.tick_timer.phase(number, rate)?;
