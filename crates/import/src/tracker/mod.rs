@@ -59,11 +59,11 @@ struct Seen {
 
 impl Tracker {
     /// Takes the next event in the order of the file.
-    pub(crate) fn event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
-        self.first.get_or_insert(time);
-        self.last = self.last.max(time);
+    #[inline]
+    pub(crate) fn event(&mut self, cpu: u32, time: Nanoseconds, event: &Event<'_>) {
+        self.passed(time);
         self.timer_event(cpu, time, event);
-        match event {
+        match *event {
             Event::Enter { cpu: idle, .. } | Event::Exit { cpu: idle } if self.suspended => {
                 self.cpu(idle, time).idle_in_suspend();
             }
@@ -157,6 +157,13 @@ impl Tracker {
         }
     }
 
+    /// An event that tells nothing but its time.
+    #[inline]
+    pub(crate) fn passed(&mut self, time: Nanoseconds) {
+        self.first.get_or_insert(time);
+        self.last = self.last.max(time);
+    }
+
     /// Something was traced in interrupt context.
     pub(crate) fn interrupt(&mut self, cpu: u32, time: Nanoseconds) {
         self.cpu(cpu, time).woken(time, WakeCauses::NONE, None);
@@ -189,8 +196,8 @@ impl Tracker {
         state
     }
 
-    fn timer_event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
-        let (causes, due) = match event {
+    fn timer_event(&mut self, cpu: u32, time: Nanoseconds, event: &Event<'_>) {
+        let (causes, due) = match *event {
             Event::HrtimerStart { timer, is_tick, expires } => {
                 self.seen.timers = true;
                 if is_tick {
