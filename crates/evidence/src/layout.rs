@@ -8,12 +8,25 @@ pub const WIDTH: usize = 100;
 
 /// A table: the first column to the left, figures to the right.
 pub(crate) fn lay_out(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    aligned(columns, rows, CellAlignment::Right)
+}
+
+/// A table with all columns to the left, as tabs make it.
+pub(crate) fn lay_out_left(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    aligned(columns, rows, CellAlignment::Left)
+}
+
+fn aligned(
+    columns: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    figures: CellAlignment,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns);
     table.add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
-        let alignment = if index == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        let alignment = if index == 0 { CellAlignment::Left } else { figures };
         column.set_cell_alignment(alignment);
         column.set_padding((0, 2));
     }

@@ -19,10 +19,11 @@
 //! };
 //! let cpu = CpuOutcome { cpu: 0, states: vec![state], ..Default::default() };
 //! let outcome = Outcome::of_cpus(Bench::Replay, Some("teo"), Some("my-machine"), vec![cpu]);
-//! assert_eq!((outcome.idles, outcome.misses), (10, Some(3)));
+//! assert_eq!((outcome.idles, outcome.misses), (Some(10), Some(3)));
 //! ```
 
 pub mod count;
+pub mod file;
 mod latency;
 mod merge;
 
@@ -76,8 +77,8 @@ pub struct Outcome {
     pub duration_ns: Option<u64>,
     /// One of two bounds, where the recording does not tell the causes of wakeups.
     pub assumption: Option<Assumption>,
-    /// Idle periods.
-    pub idles: u64,
+    /// Idle periods; null where a published table does not tell.
+    pub idles: Option<u64>,
     /// Idle periods in a wrong state: `above` and `below` together.
     pub misses: Option<u64>,
     /// Idle periods in a state that was too deep; null where the kernel does not count them.
@@ -97,6 +98,9 @@ pub struct Outcome {
     pub wakeup_latency: Option<WakeupLatency>,
     /// Distance to the clairvoyant bound.
     pub regret: Option<Regret>,
+    /// How many states the stays were off the clairvoyant choice, ascending; null without a bound.
+    #[serde(default)]
+    pub off_by: Option<Vec<OffBy>>,
     /// Each idle state, all CPUs together.
     pub states: Vec<StateOutcome>,
     /// Each CPU.
@@ -147,6 +151,15 @@ pub struct Regret {
     pub joules: Option<f64>,
 }
 
+/// Stays that were as far from the clairvoyant choice as one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OffBy {
+    /// By how many states they were deeper; negative if they were shallower.
+    pub states: i8,
+    /// How many stays.
+    pub stays: u64,
+}
+
 /// The counters of one idle state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateOutcome {
@@ -179,6 +192,9 @@ pub struct CpuOutcome {
     pub wakeup_latency: Option<WakeupLatency>,
     /// Distance to the clairvoyant bound.
     pub regret: Option<Regret>,
+    /// How many states the stays were off the clairvoyant choice, ascending.
+    #[serde(default)]
+    pub off_by: Option<Vec<OffBy>>,
     /// Each idle state.
     pub states: Vec<StateOutcome>,
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! From CPUs to a machine.
 
-use crate::{Bench, CpuOutcome, Energy, Outcome, Regret, StateOutcome, WakeupLatency};
+use std::collections::BTreeMap;
+
+use crate::{Bench, CpuOutcome, Energy, OffBy, Outcome, Regret, StateOutcome, WakeupLatency};
 
 impl Outcome {
     /// Adds up what came of a run on each CPU. Energy is left null: CPUs share cores and packages,
@@ -26,7 +28,7 @@ impl Outcome {
             order: None,
             duration_ns: None,
             assumption: None,
-            idles: states.iter().fold(0, |sum, state| sum.saturating_add(state.usage)),
+            idles: add_all(states.iter().map(|state| Some(state.usage))),
             misses: add(above, below),
             above,
             below,
@@ -44,6 +46,11 @@ impl Outcome {
                 .map(|cpu| cpu.regret)
                 .collect::<Option<Vec<_>>>()
                 .map(|regrets| add_regrets(&regrets)),
+            off_by: per_cpu
+                .iter()
+                .map(|cpu| cpu.off_by.as_deref())
+                .collect::<Option<Vec<_>>>()
+                .map(|parts| add_stays(&parts)),
             states,
             per_cpu,
         }
@@ -87,6 +94,15 @@ fn add_regrets(regrets: &[Regret]) -> Regret {
     }
 }
 
+fn add_stays(parts: &[&[OffBy]]) -> Vec<OffBy> {
+    let mut sums: BTreeMap<i8, u64> = BTreeMap::new();
+    for off in parts.iter().copied().flatten() {
+        let sum = sums.entry(off.states).or_default();
+        *sum = sum.saturating_add(off.stays);
+    }
+    sums.into_iter().map(|(states, stays)| OffBy { states, stays }).collect()
+}
+
 fn add_states(per_cpu: &[CpuOutcome]) -> Vec<StateOutcome> {
     let mut sums: Vec<StateOutcome> = Vec::new();
     for cpu in per_cpu {
@@ -124,7 +140,7 @@ mod tests {
     fn cpus_add_up() {
         let cpus = vec![cpu(0, "off-l", 3), cpu(4, "off-b", 5)];
         let sum = Outcome::of_cpus(Bench::Replay, Some("teo"), Some("p"), cpus);
-        assert_eq!((sum.idles, sum.above, sum.ticks), (8, Some(2), Some(2)));
+        assert_eq!((sum.idles, sum.above, sum.ticks), (Some(8), Some(2), Some(2)));
         assert_eq!(sum.states[0].name, "off-l/off-b");
         assert_eq!(sum.energy, Energy::default());
     }
@@ -134,12 +150,12 @@ mod tests {
         let mut old_kernel = cpu(1, "off-l", 5);
         old_kernel.states[0].below = None;
         let sum = Outcome::of_cpus(Bench::Count, None, None, vec![cpu(0, "off-l", 3), old_kernel]);
-        assert_eq!((sum.idles, sum.above, sum.below, sum.misses), (8, Some(2), None, None));
+        assert_eq!((sum.idles, sum.above, sum.below, sum.misses), (Some(8), Some(2), None, None));
     }
 
     #[test]
     fn sums_beyond_all_counters_saturate() {
         let cpus = vec![cpu(0, "off-l", u64::MAX), cpu(1, "off-l", u64::MAX)];
-        assert_eq!(Outcome::of_cpus(Bench::Count, None, None, cpus).idles, u64::MAX);
+        assert_eq!(Outcome::of_cpus(Bench::Count, None, None, cpus).idles, Some(u64::MAX));
     }
 }

@@ -6,8 +6,8 @@ use idlelab_governors::catalog::{AnyGovernor, GovernorName};
 use idlelab_governors::clairvoyant::Clairvoyant;
 use idlelab_governors::reason::Reason;
 use idlelab_governors::{Device, Governor, Kernel, Metric, Selection};
-use idlelab_outcome::{Assumption, CpuOutcome, Regret, WakeupLatency};
-use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
+use idlelab_outcome::{Assumption, CpuOutcome, OffBy, Regret, WakeupLatency};
+use idlelab_states::{IdleStates, MAX_STATES, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::PreparedCpu;
 use crate::candidate::{Boxed, Candidate};
@@ -15,6 +15,9 @@ use crate::energy::Stay;
 use crate::free_run::state_outcomes;
 use crate::gap::{Gap, GapEnd, Step};
 use crate::overhead::Round;
+
+/// The number of the deepest state that a table can have.
+const DEEPEST: usize = MAX_STATES - 1;
 
 /// Replays a governor on one CPU. The stays are kept only where energy is to be computed of them.
 pub(crate) fn run(
@@ -135,6 +138,7 @@ fn replay<G: Governor>(
         wakeups: PerState::default(),
         too_shallow: Nanoseconds::ZERO,
         too_deep: Nanoseconds::ZERO,
+        off_by: [0; 2 * DEEPEST + 1],
         stays: Vec::new(),
     });
     let mut next = 0;
@@ -155,6 +159,8 @@ struct Replay<'a, G> {
     wakeups: PerState<u64>,
     too_shallow: Nanoseconds,
     too_deep: Nanoseconds,
+    /// Stays by how many states they were deeper than the clairvoyant choice, and `DEEPEST` more.
+    off_by: [u64; 2 * DEEPEST + 1],
     stays: Vec<Stay>,
 }
 
@@ -329,6 +335,9 @@ impl<G: Governor> Replay<'_, G> {
         } else if entry.state > best {
             self.too_deep += residency;
         }
+        if let Some(stays) = self.off_by.get_mut(entry.state.get() + DEEPEST - best.get()) {
+            *stays += 1;
+        }
     }
 
     fn outcome(&self) -> CpuOutcome {
@@ -347,6 +356,13 @@ impl<G: Governor> Replay<'_, G> {
                 too_deep_ns: self.too_deep.get().max(0).cast_unsigned(),
                 joules: None,
             }),
+            off_by: Some(
+                (-(DEEPEST as i8)..)
+                    .zip(self.off_by)
+                    .filter(|&(_, stays)| stays > 0)
+                    .map(|(states, stays)| OffBy { states, stays })
+                    .collect(),
+            ),
             states: state_outcomes(&self.cpu.states, statistics),
         }
     }
