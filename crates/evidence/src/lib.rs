@@ -22,6 +22,7 @@
 
 mod count;
 mod layout;
+pub mod statistics;
 mod table;
 
 pub use count::{CountRow, Counted, Cpus, count_rows, count_text};
