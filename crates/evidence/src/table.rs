@@ -33,9 +33,12 @@ fn decisions(outcomes: &[Outcome]) -> String {
         row.extend(measured.then(|| joules(outcome.energy.measured_joules)));
         row.extend(modelled.then(|| joules(outcome.energy.modelled_joules)));
         row.extend([
-            outcome.idles.to_string(),
+            count(outcome.idles),
             count(outcome.misses),
-            outcome.misses.map_or_else(unknown, |misses| per_cent(misses, outcome.idles)),
+            outcome
+                .misses
+                .zip(outcome.idles)
+                .map_or_else(unknown, |(misses, idles)| per_cent(misses, idles)),
             count(outcome.above),
             count(outcome.below),
         ]);

@@ -19,10 +19,11 @@
 //! };
 //! let cpu = CpuOutcome { cpu: 0, states: vec![state], ..Default::default() };
 //! let outcome = Outcome::of_cpus(Bench::Replay, Some("teo"), Some("my-machine"), vec![cpu]);
-//! assert_eq!((outcome.idles, outcome.misses), (10, Some(3)));
+//! assert_eq!((outcome.idles, outcome.misses), (Some(10), Some(3)));
 //! ```
 
 pub mod count;
+pub mod file;
 mod latency;
 mod merge;
 
@@ -76,8 +77,8 @@ pub struct Outcome {
     pub duration_ns: Option<u64>,
     /// One of two bounds, where the recording does not tell the causes of wakeups.
     pub assumption: Option<Assumption>,
-    /// Idle periods.
-    pub idles: u64,
+    /// Idle periods; null where a published table does not tell.
+    pub idles: Option<u64>,
     /// Idle periods in a wrong state: `above` and `below` together.
     pub misses: Option<u64>,
     /// Idle periods in a state that was too deep; null where the kernel does not count them.

@@ -26,7 +26,7 @@ impl Outcome {
             order: None,
             duration_ns: None,
             assumption: None,
-            idles: states.iter().fold(0, |sum, state| sum.saturating_add(state.usage)),
+            idles: add_all(states.iter().map(|state| Some(state.usage))),
             misses: add(above, below),
             above,
             below,
@@ -124,7 +124,7 @@ mod tests {
     fn cpus_add_up() {
         let cpus = vec![cpu(0, "off-l", 3), cpu(4, "off-b", 5)];
         let sum = Outcome::of_cpus(Bench::Replay, Some("teo"), Some("p"), cpus);
-        assert_eq!((sum.idles, sum.above, sum.ticks), (8, Some(2), Some(2)));
+        assert_eq!((sum.idles, sum.above, sum.ticks), (Some(8), Some(2), Some(2)));
         assert_eq!(sum.states[0].name, "off-l/off-b");
         assert_eq!(sum.energy, Energy::default());
     }
@@ -134,12 +134,12 @@ mod tests {
         let mut old_kernel = cpu(1, "off-l", 5);
         old_kernel.states[0].below = None;
         let sum = Outcome::of_cpus(Bench::Count, None, None, vec![cpu(0, "off-l", 3), old_kernel]);
-        assert_eq!((sum.idles, sum.above, sum.below, sum.misses), (8, Some(2), None, None));
+        assert_eq!((sum.idles, sum.above, sum.below, sum.misses), (Some(8), Some(2), None, None));
     }
 
     #[test]
     fn sums_beyond_all_counters_saturate() {
         let cpus = vec![cpu(0, "off-l", u64::MAX), cpu(1, "off-l", u64::MAX)];
-        assert_eq!(Outcome::of_cpus(Bench::Count, None, None, cpus).idles, u64::MAX);
+        assert_eq!(Outcome::of_cpus(Bench::Count, None, None, cpus).idles, Some(u64::MAX));
     }
 }

@@ -42,7 +42,7 @@ fn main() {
             let start = Instant::now();
             let outcome = one_thread.install(|| black_box(prepared.run(governor)));
             replay = replay.min(start.elapsed());
-            periods = outcome.iter().map(|outcome| outcome.idles).sum();
+            periods = outcome.iter().filter_map(|outcome| outcome.idles).sum();
             let start = Instant::now();
             match governor.build(rate) {
                 AnyGovernor::Teo(teo) => drive(&teo, &steps, &platform),

@@ -23,7 +23,7 @@
 //!     dump::parse(name, &text).map(|dump| Snapshot { governor: dump.governor, cpus: dump.cpus })
 //! };
 //! let count = between(&snapshot("before", 10, 400)?, &snapshot("after", 25, 1_000)?, None)?;
-//! assert_eq!((count.outcome.idles, count.outcome.idle_ns()), (15, 600_000));
+//! assert_eq!((count.outcome.idles, count.outcome.idle_ns()), (Some(15), 600_000));
 //! assert_eq!(count.outcome.misses, None, "there were no such counters");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
