@@ -97,7 +97,7 @@ impl Relabellings {
                 return f64::INFINITY.copysign(step);
             }
         }
-        while ((outside - inside) / step) > 1e-7 {
+        while ((outside - inside) / step) > 1e-5 {
             let middle = inside + (outside - inside) / 2.0;
             if kept(middle) {
                 inside = middle;
