@@ -17,7 +17,7 @@ skip() {
     skipped+=("$*")
 }
 
-# The no-panic proof links C-like objects; everything else is Rust.
+# The no-panic proof links C-like objects, and governor files of kernels are compiled.
 if ! command -v cc >/dev/null; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         step 'installing a linker (gcc, libc6-dev)'
@@ -36,7 +36,7 @@ else
 fi
 
 step 'licence lines'
-missing=$(git ls-files '*.rs' '*.sh' '*.toml' | grep -v '^Cargo.lock$' \
+missing=$(git ls-files '*.rs' '*.sh' '*.toml' '*.c' '*.h' | grep -v '^Cargo.lock$' \
     | xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later' || true)
 if [ -n "$missing" ]; then
     printf 'without an SPDX line:\n%s\n' "$missing" >&2
@@ -65,6 +65,25 @@ if command -v cargo-deny >/dev/null; then
 else
     skip 'cargo deny: it could not be installed'
 fi
+
+step "the judge: each governor against the kernels' own C files"
+sources="${CARGO_TARGET_DIR:-target}/kernel-sources"
+status=0
+scripts/kernel-sources.sh "$sources" || status=$?
+case $status in
+    0)
+        cargo run --release --locked --quiet -p idlelab-judge -- \
+            --source "$sources" --decisions 10M --output "$sources"
+        IDLELAB_KERNEL_SOURCES="$(cd "$sources" && pwd)" \
+            cargo test --release --locked -p idlelab-judge -- --nocapture
+        ;;
+    77)
+        skip "the judge: the C files of Debian's linux-source-6.1, -6.12 and -7.x cannot be had"
+        ;;
+    *)
+        exit "$status"
+        ;;
+esac
 
 if [ ${#skipped[@]} -gt 0 ]; then
     printf '\nSkipped:\n'

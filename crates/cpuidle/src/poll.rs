@@ -36,7 +36,7 @@ mod tests {
     /// The three machines of the kernel change that set the rule, at 250 Hz: Haswell-EP, one with
     /// C1 alone, and an EPYC whose C2 has 800 us.
     #[test]
-    fn the_limits_of_the_change_that_set_them() {
+    fn b22_the_limits_of_the_change_that_set_them() {
         assert_eq!(limit(&[2, 20, 100, 400], 250), 20);
         assert_eq!(limit(&[2], 250), 250);
         assert_eq!(limit(&[2, 800], 250), 250);

@@ -20,11 +20,14 @@
 //! assert!(idlelab_evidence::plain_text(&[outcome]).contains("25.00"), "2 misses of 8");
 //! ```
 
+mod compare;
 mod count;
 mod layout;
+pub mod statistics;
 pub mod style;
 mod table;
 
+pub use compare::{Drift, Estimate, Order, Refusal, Run, estimate};
 pub use count::{CountRow, Counted, Cpus, count_rows, count_text};
 pub use layout::WIDTH;
 pub use table::plain_text;

@@ -5,6 +5,7 @@ use core::num::Wrapping;
 
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
 
+use crate::reason::{Listener, Reason};
 use crate::walk::{RESIDENCY_THRESHOLD, half, shallower};
 use crate::{Metric, Selection, Tick};
 
@@ -100,8 +101,29 @@ impl Survey {
         expected: Expected,
         tick: Tick,
         tick_length: Nanoseconds,
+        listener: &mut impl Listener,
     ) -> Selection {
-        settle(states, self.shallowest, chosen, expected, tick, tick_length)
+        settle(states, self.shallowest, chosen, expected, tick, tick_length, listener)
+    }
+
+    /// What [`Survey::new`] starts from.
+    pub(crate) fn intercepts_reason(&self, total: Pulses, prevail: bool) -> Reason {
+        let Bin { hits, intercepts } = self.below;
+        Reason::Intercepts { intercepts: intercepts.0, total: total.0, hits: hits.0, prevail }
+    }
+
+    /// Bounds a candidate by the latency limit.
+    pub(crate) fn limited(
+        &self,
+        from: StateIndex,
+        limit: Nanoseconds,
+        listener: &mut impl Listener,
+    ) -> StateIndex {
+        let to = from.min(self.within_limit);
+        if to < from {
+            listener.because(|| Reason::LatencyLimit { from, to, limit });
+        }
+        to
     }
 }
 
@@ -115,13 +137,19 @@ pub(crate) fn settle(
     expected: Expected,
     tick: Tick,
     tick_length: Nanoseconds,
+    listener: &mut impl Listener,
 ) -> Selection {
     let row = &states[chosen];
-    if tick == Tick::Stopped || (!row.is_polling() && expected.duration >= tick_length) {
+    let reaches_tick = !row.is_polling() && expected.duration >= tick_length;
+    listener.because(|| Reason::of_tick(tick, row, expected.duration, tick_length));
+    if tick == Tick::Stopped || reaches_tick {
         return Selection::stopping_tick(chosen);
     }
     if chosen > shallowest && row.target_residency > expected.delta_tick {
-        return Selection::keeping_tick(shallower(states, chosen, expected.delta_tick));
+        let (from, delta_tick) = (chosen, expected.delta_tick);
+        let to = shallower(states, from, delta_tick);
+        listener.because(|| Reason::TickTooNear { from, to, delta_tick });
+        return Selection::keeping_tick(to);
     }
     Selection::keeping_tick(chosen)
 }

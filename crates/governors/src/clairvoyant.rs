@@ -19,6 +19,7 @@
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
 
 use crate::fixed::Fixed;
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::{Device, Foresight, Governor, Kernel, Metric, Selection, TickRequest};
 
 /// What one idle state costs.
@@ -78,16 +79,16 @@ impl Clairvoyant {
         };
         best.or_else(|| states.enabled().next()).unwrap_or(StateIndex::ZERO)
     }
-}
 
-impl Governor for Clairvoyant {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        self.state_count = states.len();
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         let Some(Foresight { idle, tick, stoppable }) = kernel.foresight() else {
-            return Fixed::deepest().select(states, kernel);
+            return Fixed::deepest().decide(states, kernel, listener);
         };
         // One long stay never costs more than its parts: the parts pay for the same time, and for
         // each transition once more. So a tick that would cut the stay is always worth stopping.
@@ -98,8 +99,18 @@ impl Governor for Clairvoyant {
             None => (idle, TickRequest::Keep),
         };
         let limit = kernel.latency_limit();
-        Selection { state: self.choose(states, idle, limit), tick }
+        let state = self.choose(states, idle, limit);
+        listener.because(|| Reason::Foreseen { state, idle });
+        Selection { state, tick }
     }
+}
+
+impl Governor for Clairvoyant {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        self.state_count = states.len();
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

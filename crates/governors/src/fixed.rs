@@ -6,6 +6,7 @@
 
 use idlelab_states::{IdleStates, StateIndex};
 
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
 /// Which state is always chosen.
@@ -35,12 +36,14 @@ impl Fixed {
     pub const fn deepest() -> Self {
         Self { choice: Choice::Deepest }
     }
-}
 
-impl Governor for Fixed {
-    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {}
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    pub(crate) fn decide(
+        self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         let chosen = match self.choice {
             Choice::State(wanted) => states.enabled().rev().find(|&state| state <= wanted),
             Choice::Deepest => {
@@ -51,12 +54,22 @@ impl Governor for Fixed {
             }
         };
         let state = chosen.unwrap_or(StateIndex::ZERO);
+        listener.because(|| match self.choice {
+            Choice::State(_) => Reason::AlwaysThisState(state),
+            Choice::Deepest => Reason::DeepestWithinLimit(state),
+        });
         if states[state].is_polling() {
             Selection::keeping_tick(state)
         } else {
             Selection::stopping_tick(state)
         }
     }
+}
+
+impl Governor for Fixed {
+    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {}
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

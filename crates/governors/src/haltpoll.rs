@@ -20,6 +20,7 @@
 
 use idlelab_states::{IdleStates, Nanoseconds, StateIndex};
 
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
 /// Whether the poll limit may shrink (`guest_halt_poll_allow_shrink`).
@@ -111,6 +112,31 @@ impl Haltpoll {
         };
         device.poll_limit = Nanoseconds::new(adjusted.into());
     }
+
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
+        let poll = Selection::keeping_tick(StateIndex::ZERO);
+        let halt = Selection::stopping_tick(states.index(1).unwrap_or_default());
+        if kernel.latency_limit() == Nanoseconds::ZERO {
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
+            return poll;
+        }
+        let device = kernel.device();
+        let polled_in_vain = device.last_state == StateIndex::ZERO && device.poll_time_limit;
+        let limit = device.poll_limit;
+        let is_off = limit == Nanoseconds::ZERO;
+        listener.because(|| match (is_off, polled_in_vain) {
+            (true, _) => Reason::PollingIsOff(halt.state),
+            (false, true) => Reason::PolledInVain(halt.state),
+            (false, false) => Reason::PollsFirst { limit },
+        });
+        if is_off || polled_in_vain { halt } else { poll }
+    }
 }
 
 impl Governor for Haltpoll {
@@ -118,16 +144,7 @@ impl Governor for Haltpoll {
         device.poll_limit = Nanoseconds::ZERO;
     }
 
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        let poll = Selection::keeping_tick(StateIndex::ZERO);
-        let halt = Selection::stopping_tick(states.index(1).unwrap_or_default());
-        if kernel.latency_limit() == Nanoseconds::ZERO {
-            return poll;
-        }
-        let device = kernel.device();
-        let polled_in_vain = device.last_state == StateIndex::ZERO && device.poll_time_limit;
-        if device.poll_limit == Nanoseconds::ZERO || polled_in_vain { halt } else { poll }
-    }
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         let device = kernel.device();

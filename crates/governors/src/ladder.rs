@@ -23,6 +23,7 @@
 
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
 
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
 /// Long idle periods in a row that lead to a deeper state.
@@ -69,6 +70,66 @@ impl Ladder {
         device.last_state = to;
         Selection::stopping_tick(to)
     }
+
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
+        let limit = kernel.latency_limit();
+        let device = kernel.device();
+        let rung = device.last_state.min(states.last());
+        if limit == Nanoseconds::ZERO {
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
+            return self.step(rung, StateIndex::ZERO, device);
+        }
+
+        let row = &states[rung];
+        let thresholds = self.thresholds[rung];
+        let signed = device.last_residency.get().wrapping_sub(row.exit_latency.get());
+        let idle = signed.cast_unsigned();
+
+        let deeper = states
+            .index(rung.get() + 1)
+            .filter(|&deeper| states[deeper].is_enabled() && states[deeper].exit_latency <= limit);
+        if let Some(deeper) = deeper
+            && idle > thresholds.promotion_time
+        {
+            let counts = &mut self.counts[rung];
+            counts.promotion = counts.promotion.wrapping_add(1);
+            counts.demotion = 0;
+            if counts.promotion >= thresholds.promotion_count {
+                listener.because(|| Reason::Promoted { from: rung, to: deeper, idle: signed });
+                return self.step(rung, deeper, device);
+            }
+        }
+
+        let Some(shallower) = rung.shallower().filter(|_| rung > self.first) else {
+            listener.because(|| Reason::StaysOnRung { state: rung, idle: signed });
+            return Selection::stopping_tick(rung);
+        };
+        if !row.is_enabled() || row.exit_latency > limit {
+            let mut target = shallower;
+            while target > self.first && states[target].exit_latency > limit {
+                target = target.shallower().unwrap_or(self.first);
+            }
+            listener.because(|| Reason::RungForbidden { from: rung, to: target });
+            return self.step(rung, target, device);
+        }
+        if idle < thresholds.demotion_time {
+            let counts = &mut self.counts[rung];
+            counts.demotion = counts.demotion.wrapping_add(1);
+            counts.promotion = 0;
+            if counts.demotion >= thresholds.demotion_count {
+                listener.because(|| Reason::Demoted { from: rung, to: shallower, idle: signed });
+                return self.step(rung, shallower, device);
+            }
+        }
+        listener.because(|| Reason::StaysOnRung { state: rung, idle: signed });
+        Selection::stopping_tick(rung)
+    }
 }
 
 impl Governor for Ladder {
@@ -91,53 +152,7 @@ impl Governor for Ladder {
         }
     }
 
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        let limit = kernel.latency_limit();
-        let device = kernel.device();
-        let rung = device.last_state.min(states.last());
-        if limit == Nanoseconds::ZERO {
-            return self.step(rung, StateIndex::ZERO, device);
-        }
-
-        let row = &states[rung];
-        let thresholds = self.thresholds[rung];
-        let idle = device.last_residency.get().wrapping_sub(row.exit_latency.get()).cast_unsigned();
-
-        let deeper = states
-            .indices()
-            .find(|&state| state > rung)
-            .filter(|&deeper| states[deeper].is_enabled() && states[deeper].exit_latency <= limit);
-        if let Some(deeper) = deeper
-            && idle > thresholds.promotion_time
-        {
-            let counts = &mut self.counts[rung];
-            counts.promotion = counts.promotion.wrapping_add(1);
-            counts.demotion = 0;
-            if counts.promotion >= thresholds.promotion_count {
-                return self.step(rung, deeper, device);
-            }
-        }
-
-        let Some(shallower) = rung.shallower().filter(|_| rung > self.first) else {
-            return Selection::stopping_tick(rung);
-        };
-        if !row.is_enabled() || row.exit_latency > limit {
-            let mut target = shallower;
-            while target > self.first && states[target].exit_latency > limit {
-                target = target.shallower().unwrap_or(self.first);
-            }
-            return self.step(rung, target, device);
-        }
-        if idle < thresholds.demotion_time {
-            let counts = &mut self.counts[rung];
-            counts.demotion = counts.demotion.wrapping_add(1);
-            counts.promotion = 0;
-            if counts.demotion >= thresholds.demotion_count {
-                return self.step(rung, shallower, device);
-            }
-        }
-        Selection::stopping_tick(rung)
-    }
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         if entered > StateIndex::ZERO {

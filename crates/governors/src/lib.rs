@@ -32,6 +32,7 @@ pub mod haltpoll;
 pub mod history;
 pub mod ladder;
 pub mod menu;
+pub mod reason;
 pub mod steps;
 pub mod teo;
 
@@ -46,6 +47,8 @@ extern crate std;
 
 use idlelab_states::{IdleStates, Nanoseconds, StateIndex};
 
+use reason::Reason;
+
 pub use idlelab_states::Tick;
 
 /// Chooses idle states for one CPU.
@@ -57,6 +60,17 @@ pub trait Governor {
 
     /// Chooses an idle state for the CPU that is about to idle.
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection;
+
+    /// [Selects](Governor::select), and hands out the steps that lead there. A governor that does
+    /// not know its own steps hands out none.
+    fn select_with_reasons(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        _reasons: &mut dyn FnMut(Reason),
+    ) -> Selection {
+        self.select(states, kernel)
+    }
 
     /// Takes note of the state that was really entered; not called when the driver rejected it.
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel);

@@ -5,6 +5,7 @@ use core::mem;
 
 use idlelab_states::{IdleStates, Nanoseconds, StateIndex};
 
+use crate::reason::Reason;
 use crate::{Device, Kernel, Metric};
 
 /// Correction factors are in units of `1 / (RESOLUTION * DECAY)`.
@@ -144,6 +145,13 @@ impl<const BUCKETS: usize> Memory<BUCKETS> {
         let product = next_timer.wrapping_mul(factor.into());
         let divisor = u64::from(UNITY).wrapping_mul(unit);
         product.wrapping_add(divisor / 2).checked_div(divisor).unwrap_or(0) as u32
+    }
+
+    /// How the timer was corrected.
+    pub(crate) fn correction_reason(&self, microseconds: u32) -> Reason {
+        let factor = self.correction_factors.get(self.bucket).copied().unwrap_or(UNITY);
+        let (next_timer, bucket) = (self.next_timer, self.bucket);
+        Reason::CorrectedTimer { next_timer, bucket, factor, microseconds }
     }
 
     pub(crate) fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {

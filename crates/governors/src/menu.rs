@@ -29,6 +29,7 @@
 use idlelab_states::{IdleStates, Nanoseconds, StateIndex, TickRate};
 
 use crate::memory::{MAGNITUDES, Memory, NO_IDEA};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::typical::Typical;
 use crate::walk::{RESIDENCY_THRESHOLD, half, safe_timer_range, shallower};
 use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
@@ -45,14 +46,14 @@ impl Menu {
     pub const fn new(tick_rate: TickRate) -> Self {
         Self { memory: Memory::none(tick_rate.tick()) }
     }
-}
 
-impl Governor for Menu {
-    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
-        self.memory = Memory::none(self.memory.tick_length());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         let device = kernel.device();
         if self.memory.take_needs_update() {
             self.memory.update(states, device);
@@ -69,6 +70,7 @@ impl Governor for Menu {
             Typical::Agreed(mean) => Nanoseconds::from_micros(mean.into()),
             Typical::Scattered(_) | Typical::Nothing => Nanoseconds::from_micros(NO_IDEA.into()),
         };
+        listener.because(|| Reason::typical((predicted.get() / 1_000) as u32));
         if predicted > RESIDENCY_THRESHOLD || tick == Tick::Stopped {
             let asked = kernel.sleep_length();
             (next_timer, delta_tick) = if asked.sleep < Nanoseconds::ZERO {
@@ -77,7 +79,9 @@ impl Governor for Menu {
                 (asked.sleep, asked.delta_tick)
             };
             let corrected = self.memory.corrected_timer(next_timer.get().cast_unsigned());
+            listener.because(|| self.memory.correction_reason(corrected));
             predicted = predicted.min(Nanoseconds::from_micros(corrected.into()));
+            listener.because(|| Reason::Predicted(predicted.get().cast_unsigned()));
             // Trusting a short prediction with the tick stopped risks a long stay in a shallow
             // state, unless a timer is near to end it.
             if tick == Tick::Stopped
@@ -85,8 +89,10 @@ impl Governor for Menu {
                 && next_timer > safe_timer_range(tick_length)
             {
                 predicted = next_timer;
+                listener.because(|| Reason::PredictedTimer(predicted.get().cast_unsigned()));
             }
         } else {
+            listener.because(|| Reason::TypicalIsShort);
             self.memory.no_timer();
         }
 
@@ -98,6 +104,8 @@ impl Governor for Menu {
                     && (next_timer < second.target_residency || limit < second.exit_latency)
             });
         if only_shallowest {
+            let next_timer = next_timer.get().cast_unsigned();
+            listener.because(|| Reason::OnlyShallowest { next_timer, limit });
             return if shallowest.is_polling() {
                 Selection::keeping_tick(StateIndex::ZERO)
             } else {
@@ -111,9 +119,12 @@ impl Governor for Menu {
             let current = *chosen.get_or_insert(state);
             let current_row = &states[current];
             if row.exit_latency > limit {
+                let (state, next) = (current, state);
+                listener.because(|| Reason::NextIsTooSlow { state, next, limit });
                 break;
             }
             if row.target_residency <= predicted {
+                listener.because(|| Reason::Fits(state));
                 chosen = Some(state);
                 continue;
             }
@@ -123,8 +134,14 @@ impl Governor for Menu {
             if current_row.is_polling() && beats_polling {
                 predicted = row.target_residency;
                 chosen = Some(state);
+                listener.because(|| Reason::BeatsPolling(state));
                 break;
             }
+            let predicted_ns = predicted.get().cast_unsigned();
+            listener.because(|| {
+                let (state, next) = (current, state);
+                Reason::NextIsTooDeep { state, next, predicted: predicted_ns }
+            });
             if predicted < tick_length {
                 break;
             }
@@ -135,23 +152,38 @@ impl Governor for Menu {
             }
             let reaches_event = row.target_residency <= delta_tick;
             let is_shallow = current_row.target_residency < tick_length;
-            return Selection::stopping_tick(if is_shallow && reaches_event {
-                state
-            } else {
-                current
-            });
+            let chosen = if is_shallow && reaches_event { state } else { current };
+            if chosen > current {
+                listener.because(|| Reason::ReachesEvent { from: current, to: state });
+            }
+            listener.because(|| Reason::TickIsStopped);
+            return Selection::stopping_tick(chosen);
         }
 
+        if chosen.is_none() {
+            listener.because(|| Reason::NoneEnabled);
+        }
         let chosen = chosen.unwrap_or(StateIndex::ZERO);
         let row = &states[chosen];
+        listener.because(|| Reason::of_tick(tick, row, predicted, tick_length));
         if tick == Tick::Stopped || (!row.is_polling() && predicted >= tick_length) {
             return Selection::stopping_tick(chosen);
         }
         if chosen > StateIndex::ZERO && row.target_residency > delta_tick {
-            return Selection::keeping_tick(shallower(states, chosen, delta_tick));
+            let to = shallower(states, chosen, delta_tick);
+            listener.because(|| Reason::TickTooNear { from: chosen, to, delta_tick });
+            return Selection::keeping_tick(to);
         }
         Selection::keeping_tick(chosen)
     }
+}
+
+impl Governor for Menu {
+    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
+        self.memory = Memory::none(self.memory.tick_length());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.memory.reflect(entered, kernel);

@@ -30,7 +30,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use idlelab_states::{IdleStates, Nanoseconds};
+use idlelab_states::{IdleStates, Nanoseconds, StateIndex};
 
 use crate::{Device, Foresight, Governor, Kernel, NO_LATENCY_LIMIT, Selection, SleepLength, Tick};
 
@@ -40,6 +40,9 @@ pub enum Entry {
     /// The state was entered.
     #[default]
     Entered,
+    /// Another state was entered in its place: by the driver, or by the core where no other CPU can
+    /// stand in for a local timer that stops.
+    Instead(StateIndex),
     /// The driver rejected it: there was no idle period, and no reflection.
     Rejected,
 }
@@ -61,7 +64,7 @@ pub struct StepInputs {
     pub load: u32,
     /// What is going to end the idle period.
     pub foresight: Option<Foresight>,
-    /// Whether the selected state is entered.
+    /// What becomes of the selection.
     pub entry: Entry,
     /// The residency that the core then measures.
     pub residency: Nanoseconds,
@@ -144,17 +147,21 @@ impl StepDriver {
 
         // The kernel's clock wraps; a governor sees differences only.
         driver.clock = Nanoseconds::new(driver.clock.get().wrapping_add(inputs.span.get()));
-        match inputs.entry {
-            Entry::Rejected => driver.device.last_residency = Nanoseconds::ZERO,
-            Entry::Entered => {
-                driver.device.last_residency = inputs.residency;
-                driver.got_tick = inputs.got_tick;
-                if states[selection.state].is_polling() {
-                    driver.device.poll_time_limit = inputs.poll_time_limit;
-                }
-                let mut kernel = StepKernel { driver, inputs, sleep_length_queries: 0 };
-                governor.reflect(selection.state, &mut kernel);
+        let entered = match inputs.entry {
+            Entry::Entered => Some(selection.state),
+            Entry::Instead(state) => Some(state),
+            Entry::Rejected => None,
+        };
+        if let Some(entered) = entered {
+            driver.device.last_residency = inputs.residency;
+            driver.got_tick = inputs.got_tick;
+            if states[entered].is_polling() {
+                driver.device.poll_time_limit = inputs.poll_time_limit;
             }
+            let mut kernel = StepKernel { driver, inputs, sleep_length_queries: 0 };
+            governor.reflect(entered, &mut kernel);
+        } else {
+            driver.device.last_residency = Nanoseconds::ZERO;
         }
         StepOutcome { selection, sleep_length_queries }
     }

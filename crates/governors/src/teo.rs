@@ -44,6 +44,7 @@
 use idlelab_states::{IdleStates, StateIndex, TickRate};
 
 use crate::bins::{Expected, Pulses, Survey, TWO};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::wakeups::{Hit, THREE, Wakeups};
 use crate::walk::{
     LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, safe_timer_range, shallower,
@@ -64,7 +65,12 @@ impl Teo {
     }
 
     /// Goes down from the deepest state as far as the intercepts ask.
-    fn after_intercepts(&self, states: &IdleStates, survey: &Survey) -> StateIndex {
+    fn after_intercepts(
+        &self,
+        states: &IdleStates,
+        survey: &Survey,
+        listener: &mut impl Listener,
+    ) -> StateIndex {
         let most_intercepted = self.wakeups.most_intercepted(states);
         let mut chosen = survey.deepest;
         let mut sum = Pulses::default();
@@ -78,40 +84,51 @@ impl Teo {
                 break;
             }
         }
+        let (state, sum, intercepts) = (chosen, sum.0, survey.below.intercepts.0);
+        listener.because(|| Reason::Covered { state, sum, intercepts, most: most_intercepted });
         chosen
     }
-}
 
-impl Governor for Teo {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        self.wakeups = Wakeups::none(self.wakeups.tick_length(), states.len());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         self.wakeups.learn_if_due(states, kernel.device(), Hit::ByTimer);
         let tick_length = self.wakeups.tick_length();
 
         let limit = kernel.latency_limit();
         let tick = kernel.tick();
         let Some(survey) = Survey::new(states, &self.wakeups.bins, limit) else {
+            listener.because(|| Reason::NoneEnabled);
             return Selection::keeping_tick(StateIndex::ZERO);
         };
         let mut chosen = survey.deepest;
         if survey.is_single() {
+            listener.because(|| Reason::OnlyEnabled(survey.deepest));
             let expected = Expected::unasked(states[chosen].target_residency, tick_length);
-            return survey.settle(states, chosen, expected, tick, tick_length);
+            return survey.settle(states, chosen, expected, tick, tick_length, listener);
         }
 
-        if TWO * survey.below.intercepts > self.wakeups.total - survey.below.hits {
-            chosen = self.after_intercepts(states, &survey);
+        listener.because(|| Reason::DeepestEnabled(survey.deepest));
+        let total = self.wakeups.total;
+        let intercepts_prevail = TWO * survey.below.intercepts > total - survey.below.hits;
+        listener.because(|| survey.intercepts_reason(total, intercepts_prevail));
+        if intercepts_prevail {
+            chosen = self.after_intercepts(states, &survey, listener);
         }
-        chosen = chosen.min(survey.within_limit);
+        chosen = survey.limited(chosen, limit, listener);
 
         let is_shallow =
             chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
         let timers_do_not_matter =
             TWO * self.wakeups.short_idles >= self.wakeups.total || limit < LATENCY_THRESHOLD;
         if tick == Tick::Running && is_shallow && timers_do_not_matter {
+            let (state, total) = (chosen, total.0);
+            let short_idles = self.wakeups.short_idles.0;
+            listener.because(|| Reason::TimersUnasked { state, short_idles, total, limit });
             return Selection::keeping_tick(chosen);
         }
 
@@ -129,23 +146,38 @@ impl Governor for Teo {
                 states.enabled().rev().take_while(|&state| state > chosen).find(|&state| {
                     state <= survey.within_limit && states[state].target_residency <= asked.sleep
                 });
-            return Selection::stopping_tick(deeper.unwrap_or(chosen));
+            let (from, to) = (chosen, deeper.unwrap_or(chosen));
+            listener.because(|| Reason::NothingWouldEndIt { from, to, sleep: asked.sleep });
+            return Selection::stopping_tick(to);
         }
         if chosen == StateIndex::ZERO {
+            listener.because(|| Reason::Shallowest);
             return Selection::keeping_tick(chosen);
         }
         if states[chosen].target_residency > asked.sleep {
-            chosen = shallower(states, chosen, asked.sleep);
+            let (from, sleep) = (chosen, asked.sleep);
+            chosen = shallower(states, from, sleep);
+            listener.because(|| Reason::TimerTooNear { from, to: chosen, sleep });
         }
         // Where short intercepts dominate, the tick is likelier to be needed than the timer is
         // likely to be reached.
         if states[chosen].target_residency < tick_length
             && THREE * self.wakeups.tick_intercepts >= TWO * self.wakeups.total
         {
+            let (intercepts, total) = (self.wakeups.tick_intercepts.0, total.0);
+            listener.because(|| Reason::TickIntercepts { intercepts, total });
             expected.duration = half(tick_length);
         }
-        survey.settle(states, chosen, expected, tick, tick_length)
+        survey.settle(states, chosen, expected, tick, tick_length, listener)
     }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        self.wakeups = Wakeups::none(self.wakeups.tick_length(), states.len());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.wakeups.reflect(entered, kernel);
@@ -159,6 +191,7 @@ impl Governor for Teo {
 #[cfg(test)]
 mod tests {
     use core::num::Wrapping;
+    use std::string::ToString;
     use std::vec::Vec;
 
     use idlelab_states::{IdleState, Nanoseconds};
@@ -260,11 +293,36 @@ mod tests {
 
     /// Sum 901. Down: 2·251 ≤ 901; 2·501 > 901 would do, but most intercepts are in bin 0.
     #[test]
-    fn the_walk_after_intercepts_reaches_the_bin_with_most_of_them() {
+    fn b4_the_walk_after_intercepts_reaches_the_bin_with_most_of_them() {
         assert_eq!(
             select_after([400, 250, 251, 0], &four_states()),
             Selection { state: StateIndex::ZERO, tick: Keep }
         );
+    }
+
+    #[test]
+    fn b4_is_explained_by_its_bins_and_sums() {
+        let states = four_states();
+        let mut teo = teo(250, &states, &[0; 4], &[400, 250, 251, 0]);
+        teo.wakeups.unlearnt = false;
+        teo.wakeups.total = Wrapping(1000);
+        let survey = Survey::new(&states, &teo.wakeups.bins, crate::NO_LATENCY_LIMIT).unwrap();
+        let mut told = Vec::new();
+        let mut listener: &mut dyn FnMut(Reason) = &mut |reason| told.push(reason.to_string());
+        listener.because(|| survey.intercepts_reason(teo.wakeups.total, true));
+        teo.after_intercepts(&states, &survey, &mut listener);
+        assert_eq!(
+            told,
+            [
+                "2*901 > 1000-0: intercepts below the candidate prevail",
+                "down to state 0: 2*901 > 901, and most intercepts are in the bin of state 0",
+            ]
+        );
+        let mut bins = Vec::new();
+        teo.explain(&mut |metric| {
+            bins.extend((metric.name == "intercepts").then_some(metric.value));
+        });
+        assert_eq!(bins, [400, 250, 251, 0]);
     }
 
     /// Sum 900. Of the equal bins 0 and 2 the deeper counts: 2·500 > 900 may stop the walk in 1.

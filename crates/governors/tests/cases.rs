@@ -76,7 +76,8 @@ fn a_teo_metric_that_alone_grows_converges_to_8192() {
 /// bin without size; since 7.1 state 0 is reached and left again for the deepest that the timer
 /// leaves time for.
 #[test]
-fn of_two_states_with_the_same_residency_teo_never_chooses_the_shallower_with_the_tick_stopped() {
+fn b3_of_two_states_with_the_same_residency_teo_never_chooses_the_shallower_with_the_tick_stopped()
+{
     for (name, expected) in [("teo", 2), ("teo@7.0", 2), ("teo@6.19", 1), ("teo@6.14", 1)] {
         let mut cpu = Cpu::new(name, 250, phone());
         cpu.repeat(20, &step(SECOND, 100_000));
@@ -89,7 +90,7 @@ fn of_two_states_with_the_same_residency_teo_never_chooses_the_shallower_with_th
 /// within the latency, so 100 µs: an intercept in bin 0, shorter than the 4 ms tick. Woken after
 /// 5 ms: 5 ms − 217 µs, an intercept in bin 0, longer than the tick.
 #[test]
-fn teo_counts_intercepts_within_a_tick_and_teo_of_6_14_those_beyond() {
+fn b5_teo_counts_intercepts_within_a_tick_and_teo_of_6_14_those_beyond() {
     for (residency, teo, teo_6_14) in [(200_000, 1024, 0), (5 * MILLISECOND, 0, 1024)] {
         for (name, expected) in
             [("teo", teo), ("teo@7.0", teo), ("teo@6.19", teo), ("teo@6.14", teo_6_14)]
@@ -106,7 +107,7 @@ fn teo_counts_intercepts_within_a_tick_and_teo_of_6_14_those_beyond() {
 /// 6.6 to 6.18 kept the 600 µs state for a 100 µs timer, because the 2 µs state was below a tick;
 /// Debian's 6.12.117 has the correction.
 #[test]
-fn teo_chooses_no_state_deeper_than_the_timer_whether_the_tick_is_stopped_or_not() {
+fn b6_teo_chooses_no_state_deeper_than_the_timer_whether_the_tick_is_stopped_or_not() {
     for (name, with_tick_stopped) in [
         ("teo", 1),
         ("teo@7.0", 1),
@@ -126,7 +127,7 @@ fn teo_chooses_no_state_deeper_than_the_timer_whether_the_tick_is_stopped_or_not
 /// Short idle periods dominate, all in bin 0 or 1: both tables lead to a shallow state at once.
 /// (Up to 6.13 a shallow state other than 0 spared the question only if state 0 polls.)
 #[test]
-fn teo_asks_for_no_sleep_length_in_a_shallow_state_whether_state_0_polls_or_not() {
+fn b7_teo_asks_for_no_sleep_length_in_a_shallow_state_whether_state_0_polls_or_not() {
     for name in ["teo", "teo@6.14"] {
         for states in [poll_c1_c6(), wfi_c1_c6()] {
             let mut cpu = Cpu::new(name, 250, states);
@@ -259,7 +260,7 @@ fn teo_takes_a_poll_timeout_for_an_endless_idle_period() {
 /// The states within the limit are below the 1 ms tick, but the timer is 1 s away and reached each
 /// time: menu predicts all of it, teo has next to no intercepts.
 #[test]
-fn a_latency_limit_that_forbids_all_states_of_a_tick_or_more_does_not_keep_the_tick() {
+fn b20_a_latency_limit_that_forbids_all_states_of_a_tick_or_more_does_not_keep_the_tick() {
     let states = table(&[
         POLL,
         sleeping(2_000, 2_000),
@@ -277,7 +278,7 @@ fn a_latency_limit_that_forbids_all_states_of_a_tick_or_more_does_not_keep_the_t
 
 /// At a latency limit of zero menu polls; it has asked before: 3 ms to the timer.
 #[test]
-fn menu_takes_a_poll_timeout_for_the_whole_time_to_the_timer() {
+fn b21_menu_takes_a_poll_timeout_for_the_whole_time_to_the_timer() {
     let mut cpu = Cpu::new("menu", 250, poll_c1_c6());
     let timeout = StepInputs { poll_time_limit: true, ..step(3 * MILLISECOND, 10_000) };
     assert_eq!(triple(&cpu.step(&limited(0, timeout))), (0, false, true));
@@ -299,7 +300,7 @@ fn menu_takes_a_wakeup_by_the_tick_for_45_milliseconds() {
 /// Nothing but "no idea" is recorded, so the timer is believed and the tick stopped; recording
 /// nothing at all would have kept the last short intervals, and the tick.
 #[test]
-fn menu_records_rejected_entries_as_no_idea_and_goes_on_stopping_the_tick() {
+fn b16_menu_records_rejected_entries_as_no_idea_and_goes_on_stopping_the_tick() {
     let states = table(&[
         sleeping(1_000, 1_000),
         sleeping(1_500_000, 2_000_000),
@@ -316,7 +317,7 @@ fn menu_records_rejected_entries_as_no_idea_and_goes_on_stopping_the_tick() {
 /// menu takes −3 µs for 0: less than C1's residency, so state 0. teo keeps the sign: no residency
 /// fits −3 µs, so the first enabled state.
 #[test]
-fn an_expired_timer_is_zero_to_menu_and_negative_to_teo() {
+fn b23_an_expired_timer_is_zero_to_menu_and_negative_to_teo() {
     let mut menu = Cpu::new("menu", 250, wfi_c1_c6());
     assert_eq!(triple(&menu.step(&step(-3_000, 1_000))), (0, true, true));
     assert_eq!(menu.metric("next_timer_ns"), 0);
@@ -333,7 +334,7 @@ fn an_expired_timer_is_zero_to_menu_and_negative_to_teo() {
 
 /// As shipped: a disabled next state blocks the way down, and the first rung is not checked.
 #[test]
-fn ladder_stays_in_a_disabled_first_rung_and_never_passes_a_disabled_state() {
+fn b25_ladder_stays_in_a_disabled_first_rung_and_never_passes_a_disabled_state() {
     let all_disabled = without(poll_c1_c6(), &[1, 2]);
     let outcome = Cpu::new("ladder", 250, all_disabled).repeat(100, &step(SECOND, SECOND));
     assert_eq!(triple(&outcome), (1, true, false));
@@ -387,7 +388,7 @@ fn haltpoll_polls_first_and_gives_polling_up_after_long_halts() {
 
 /// As shipped.
 #[test]
-fn haltpoll_goes_on_polling_with_a_maximum_of_zero_while_shrinking_is_forbidden() {
+fn b27_haltpoll_goes_on_polling_with_a_maximum_of_zero_while_shrinking_is_forbidden() {
     let mut cpu = haltpoll_with_a_limit_of_200_microseconds();
     let parameters =
         Parameters { maximum: 0, shrinking: Shrinking::Forbidden, ..Parameters::default() };
@@ -403,7 +404,7 @@ fn haltpoll_goes_on_polling_with_a_maximum_of_zero_while_shrinking_is_forbidden(
 // all
 
 #[test]
-fn every_governor_chooses_the_only_state_of_a_table() {
+fn b26_every_governor_chooses_the_only_state_of_a_table() {
     for only in [POLL, sleeping(1_000, 1_000)] {
         for entry in &CATALOGUE {
             let name = entry.name.replace('N', "9");

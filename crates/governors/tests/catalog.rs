@@ -127,6 +127,11 @@ fn debians_point_releases_are_known_exactly_and_others_by_their_series() {
         ("menu@6.12.30", "menu@6.12"),
         ("menu@debian-6.12.30", "menu@6.12"),
         ("menu@debian-6.12", "menu@6.12"),
+        ("menu@6.12.116", "menu@6.12"),
+        // What was found in a point release is in those after it.
+        ("menu@6.12.118", "menu@6.12.117"),
+        ("teo@debian-6.12.200", "teo@6.12.117"),
+        ("menu@6.1.193", "menu@6.1.192"),
         ("teo@6.6.103", "teo@6.6"),
         ("ladder@6.6.1", "ladder"),
     ] {

@@ -5,9 +5,12 @@
 mod common;
 
 use common::{Cpu, Row, ns, state, table};
-use idlelab_governors::catalog::CATALOGUE;
-use idlelab_governors::steps::{Entry, StepInputs};
-use idlelab_governors::{Foresight, SleepLength, Tick};
+use idlelab_governors::catalog::{AnyGovernor, CATALOGUE};
+use idlelab_governors::reason::Reason;
+use idlelab_governors::steps::{Entry, StepDriver, StepInputs};
+use idlelab_governors::{
+    Device, Foresight, Governor, Kernel, Metric, Selection, SleepLength, Tick,
+};
 use idlelab_states::{Availability, IdleStates, Nanoseconds, StateIndex, StateKind};
 use proptest::prelude::*;
 
@@ -56,6 +59,32 @@ prop_compose! {
             poll_time_limit,
             ..StepInputs::of_residency(ns(residency))
         }
+    }
+}
+
+/// Keeps the reasons of its last selection.
+struct Aloud {
+    governor: AnyGovernor,
+    reasons: Vec<Reason>,
+}
+
+impl Governor for Aloud {
+    fn enable(&mut self, states: &IdleStates, device: &mut Device) {
+        self.governor.enable(states, device);
+    }
+
+    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+        self.reasons.clear();
+        let reasons = &mut self.reasons;
+        self.governor.select_with_reasons(states, kernel, &mut |reason| reasons.push(reason))
+    }
+
+    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
+        self.governor.reflect(entered, kernel);
+    }
+
+    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
+        self.governor.explain(metrics);
     }
 }
 
@@ -118,6 +147,30 @@ proptest! {
         for (inputs, table) in steps.iter().zip(tables.iter().cycle()) {
             cpu.states = *table;
             prop_assert!(cpu.step(inputs).selection.state <= table.last());
+        }
+    }
+
+    #[test]
+    fn the_reasons_end_in_what_is_chosen_and_change_nothing(
+        name in any_governor(),
+        states in any_table(),
+        steps in prop::collection::vec(any_step(), 1..60),
+    ) {
+        let mut silent = Cpu::new(&name, 250, states);
+        let mut governor = Aloud { governor: common::governor(&name, 250), reasons: Vec::new() };
+        let mut driver = StepDriver::new();
+        driver.enable(&mut governor, &states);
+        for inputs in &steps {
+            let outcome = driver.step(&mut governor, &states, inputs);
+            prop_assert_eq!(outcome, silent.step(inputs));
+            let reasons = &governor.reasons;
+            let said = reasons.iter().rev().find_map(Reason::state);
+            prop_assert_eq!(said, Some(outcome.selection.state), "{} {:?}", name, reasons);
+            let tick = reasons.iter().rev().find_map(Reason::tick);
+            prop_assert!(tick.is_none_or(|tick| tick == outcome.selection.tick), "{reasons:?}");
+            for reason in reasons {
+                prop_assert!(!reason.to_string().is_empty() && !reason.rule().is_empty());
+            }
         }
     }
 

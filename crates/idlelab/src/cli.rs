@@ -5,14 +5,16 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use idlelab_evidence::style::Style;
-use idlelab_governors::catalog::{self, GovernorName};
 use idlelab_replay::{ExitLatency, LatencyLimit};
 use idlelab_states::{Nanoseconds, TickRate};
+
+use crate::governor::{self, Given};
 
 const EXIT_CODES: &str = "\
 Exit status:
   0  done (also when the reader of the output closed it early)
-  1  an input could not be used, or an output not be written
+  1  an input could not be used, or an output not be written; also if a governor's C file failed
+     in the run, and what is printed is of the others
   2  the command line is wrong
   3  done, but a self-check did not hold: do not trust the figures";
 
@@ -70,6 +72,10 @@ Examples:
                                               what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
   idlelab replay --style runs                 a table as kernel developers post it
+  idlelab replay --governors teo,teo@6.6 --differences
+                                              by which rules they part
+  idlelab replay -g teo,drivers/cpuidle/governors/teo.c
+                                              your patched file beside the kernel's
 
 What is printed:
   self-check  whether the recorded governor, told what it was told then, decides as it did then
@@ -89,17 +95,22 @@ pub(crate) struct Replay {
     /// The recording: ftrace text, plain or gzipped, or the file of `idlelab import`; `-` is standard
     /// input [default: one of a real kernel that is built in]
     pub(crate) recording: Option<PathBuf>,
-    /// Governors to replay, as `idlelab governors` lists them
+    /// Governors to replay, as `idlelab governors` lists them, or C files of a kernel such as
+    /// path/to/teo.c
     #[arg(
-        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor,
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
         default_value = "teo,teo@6.14,teo@over-eager,menu,ladder,clairvoyant"
     )]
-    pub(crate) governors: Vec<GovernorName>,
+    pub(crate) governors: Vec<Given>,
     #[command(flatten)]
     pub(crate) machine: Machine,
     /// The governor that was in force, where the recording does not say, or another revision of it
-    #[arg(long, value_name = "NAME", value_parser = governor)]
-    pub(crate) recorded_governor: Option<GovernorName>,
+    #[arg(long, value_name = "NAME", value_parser = governor::parse)]
+    pub(crate) recorded_governor: Option<Given>,
+    /// Also say by which rules the two governors choose differently, how often, and how to explain
+    /// the first of each kind
+    #[arg(long)]
+    pub(crate) differences: bool,
     #[command(flatten)]
     pub(crate) printed: Printed,
     /// Threads to use [default: one per CPU]
@@ -129,16 +140,16 @@ pub(crate) struct Explain {
     pub(crate) at: Option<Nanoseconds>,
     /// Explain the first decision, on any CPU, in which two governors differ
     #[arg(
-        long, value_name = "A,B", value_delimiter = ',', value_parser = governor,
+        long, value_name = "A,B", value_delimiter = ',', value_parser = governor::parse,
         conflicts_with_all = ["cpu", "at", "governors"]
     )]
-    pub(crate) first_difference: Vec<GovernorName>,
-    /// The governors whose decision is explained
+    pub(crate) first_difference: Vec<Given>,
+    /// The governors whose decision is explained, by name or C file
     #[arg(
-        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor,
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
         default_value = "teo"
     )]
-    pub(crate) governors: Vec<GovernorName>,
+    pub(crate) governors: Vec<Given>,
     #[command(flatten)]
     pub(crate) machine: Machine,
 }
@@ -299,9 +310,10 @@ pub(crate) struct Platforms {
 
 /// List the governors
 ///
-/// Beside these names, NAME@VERSION finds the revision that was in force in a kernel: teo@6.8,
-/// menu@5.15, menu@debian-6.12.117. A point release that is not listed is taken for its series,
-/// with a warning, since backports may have changed it.
+/// A C file of a kernel, such as path/to/teo.c, may stand wherever one of these names may. Beside
+/// them, NAME@VERSION finds the revision that was in force in a kernel: teo@6.8, menu@5.15,
+/// menu@debian-6.12.117. A point release that is not listed is taken for the nearest before it that
+/// is, with a warning, since backports may have changed it.
 #[derive(Args)]
 pub(crate) struct Governors {
     #[command(flatten)]
@@ -312,13 +324,15 @@ pub(crate) struct Governors {
 ///
 /// STATES has the header `exit_latency_ns,target_residency_ns,polling,disabled`. STEPS has a header
 /// that names any of `sleep_ns,tick_ns,latency_ns,tick_stopped,residency_ns,got_tick,poll_limit,
-/// iowaiters,span_ns,util,load,rejected`; missing ones are 0, but `latency_ns` 2000000000000 and
-/// `span_ns` as `residency_ns`. Each step prints `state,stop_tick,asked`.
+/// iowaiters,span_ns,util,load,rejected,entered,disabled`; missing ones are 0, but `latency_ns`
+/// 2000000000000, `span_ns` as `residency_ns`, `entered` -1, which is the chosen state, and
+/// `disabled`, which has a bit for each disabled state (5 for 0 and 2), as in STATES. Each step
+/// prints `state,stop_tick,asked`.
 #[derive(Args)]
 pub(crate) struct Decide {
-    /// The governor
-    #[arg(long, short, value_name = "NAME", value_parser = governor)]
-    pub(crate) governor: GovernorName,
+    /// The governor, by name or C file
+    #[arg(long, short, value_name = "NAME", value_parser = governor::parse)]
+    pub(crate) governor: Given,
     /// The kernel's tick rate (CONFIG_HZ)
     #[arg(long, value_name = "N", value_parser = tick_rate)]
     pub(crate) hz: TickRate,
@@ -353,6 +367,35 @@ pub(crate) struct Machine {
     /// given more than once
     #[arg(long, value_name = "US[@CPUS]", value_parser = latency_limit)]
     pub(crate) latency_limit: Vec<LatencyLimit>,
+}
+
+impl Machine {
+    /// The options as one types them, each with a blank before it.
+    pub(crate) fn as_typed(&self) -> String {
+        let mut typed = String::new();
+        let mut option = |name: &str, value: String| typed.push_str(&format!(" --{name} {value}"));
+        if let Some(states) = &self.states {
+            option("states", states.clone());
+        }
+        if let Some(states) = &self.recorded_states {
+            option("recorded-states", states.clone());
+        }
+        if let Some(hz) = self.hz {
+            option("hz", hz.hertz().to_string());
+        }
+        if self.exit_latency != Latency::Observed
+            && let Some(value) = self.exit_latency.to_possible_value()
+        {
+            option("exit-latency", value.get_name().to_owned());
+        }
+        if !self.disable.is_empty() {
+            option("disable", self.disable.join(","));
+        }
+        for limit in &self.latency_limit {
+            option("latency-limit", limit.to_string());
+        }
+        typed
+    }
 }
 
 #[derive(Args)]
@@ -477,15 +520,6 @@ impl From<Latency> for ExitLatency {
             Latency::None => Self::None,
         }
     }
-}
-
-/// Says what to beware of where the name was read, so that no command can forget to.
-fn governor(name: &str) -> Result<GovernorName, String> {
-    let found = catalog::resolve(name).map_err(|error| error.to_string())?;
-    if let Some(caveat) = found.basis.caveat() {
-        eprintln!("idlelab: {name} is taken to be {}: {caveat}", found.name);
-    }
-    Ok(found.name)
 }
 
 /// Seconds with up to nine decimals, without going through floating point.

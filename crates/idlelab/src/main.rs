@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod governor;
 mod input;
 mod output;
 
@@ -25,6 +26,8 @@ const SELF_CHECK_FAILED: u8 = 3;
 enum Trust {
     Sound,
     SelfCheckFailed,
+    /// A governor file crashed or the like; what is printed is of the others.
+    GovernorFailed,
 }
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     ExitCode::from(match result {
         Ok(Trust::Sound) => DONE,
         Ok(Trust::SelfCheckFailed) => SELF_CHECK_FAILED,
+        Ok(Trust::GovernorFailed) => FAILED,
         // Whoever reads our output has read enough.
         Err(error) if is_broken_pipe(&error) => DONE,
         Err(error) => {

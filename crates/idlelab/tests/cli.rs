@@ -51,9 +51,9 @@ fn the_main_job_needs_no_argument_and_fits_a_mail() {
 
 #[test]
 fn json_has_exactly_the_documented_members() {
-    let document: Value =
-        serde_json::from_str(&stdout(&["replay", "--governors", "teo,menu", "--format", "json"]))
-            .unwrap();
+    let governors = "teo,menu,crates/kernelc/tests/guests/crashes.c";
+    let output = idlelab(&["replay", "--governors", governors, "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut printed = BTreeSet::new();
     members(&document, String::new(), &mut printed);
     let documentation = fs::read_to_string(root().join("docs/replay-json.md")).unwrap();
@@ -237,6 +237,28 @@ fn decide_makes_the_choices_of_the_kernel() {
     assert!(compared > 50, "{compared} vectors");
 }
 
+/// The deepest of what is left: of 0 to 2 without 2 (a bit of 4), and without 1 and 2.
+#[test]
+fn decide_disables_and_enables_states_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let states = write(
+        "states.csv",
+        "exit_latency_ns,target_residency_ns,polling,disabled\n0,0,0,0\n1,1,0,0\n2,2,0,1\n",
+    );
+    let run = |steps: &str| {
+        let steps = write("steps.csv", steps);
+        let base = ["decide", "-g", "deepest", "--hz", "250", "--states", &states, "--steps"];
+        stdout(&[&base[..], &[&steps]].concat())
+    };
+    assert_eq!(run("disabled\n0\n4\n6\n"), "2,1,0\n1,1,0\n0,1,0\n");
+    assert_eq!(run("sleep_ns\n0\n"), "1,1,0\n");
+}
+
 #[test]
 fn decide_names_the_line_and_column_that_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,6 +278,10 @@ fn decide_names_the_line_and_column_that_is_wrong() {
     assert!(unknown.contains("unknown.csv:1") && unknown.contains("sleep_ns"), "{unknown}");
     let wrong = run(&write("wrong.csv", "sleep_ns,got_tick\n5,0\n7,2\n"));
     assert!(wrong.contains("wrong.csv:3: got_tick: 0 or 1"), "{wrong}");
+    let wrong = run(&write("entered.csv", "entered\n-1\n1\n2\n"));
+    assert!(wrong.contains("entered.csv:4: entered: -1 to 1"), "{wrong}");
+    let wrong = run(&write("disabled.csv", "disabled\n3\n4\n"));
+    assert!(wrong.contains("disabled.csv:3: disabled: 0 to 3, a bit for each state"), "{wrong}");
 }
 
 #[test]
@@ -295,8 +321,8 @@ fn a_point_release_that_is_not_listed_is_taken_for_its_series_with_a_warning() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "idlelab: menu@6.12.30 is taken to be menu@6.12: as released; the point release may \
-         differ from it by backports\n"
+        "idlelab: menu@6.12.30 is taken to be menu@6.12: the point release may differ from it by \
+         backports\n"
     );
     let figures = String::from_utf8(output.stdout).unwrap();
     assert!(figures.contains("menu@6.12,") && figures.contains("teo@6.6,"), "{figures}");

@@ -93,11 +93,11 @@ fn every_shape_of_file_says_the_same() {
 }
 
 /// The writer of these files, and so this test's understanding of the format, holds against
-/// trace-cmd, which unpacks only what its very own version of a library has packed.
+/// trace-cmd. Debian's has no zlib.
 #[test]
 fn trace_cmd_reads_the_same_times() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("written.dat");
-    for shape in shapes().into_iter().filter(|shape| shape.compression == "none") {
+    for shape in shapes().into_iter().filter(|shape| shape.compression != "zlib") {
         std::fs::write(&path, two_cpus(shape).write()).unwrap();
         let Ok(printed) = Command::new("trace-cmd").args(["report", "-t"]).arg(&path).output()
         else {

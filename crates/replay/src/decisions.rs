@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use idlelab_governors::catalog::GovernorName;
 use idlelab_governors::{Device, Governor, Kernel, NO_LATENCY_LIMIT, SleepLength, TickRequest};
 use idlelab_platform::Platform;
 use idlelab_recording::{CpuRecording, Decision, Recording};
@@ -11,7 +10,7 @@ use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick, TickRate}
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::ReplayError;
+use crate::{Candidate, ReplayError};
 
 /// How many recorded decisions a governor reproduces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,12 +46,13 @@ type Choice = (StateIndex, bool, bool);
 /// # Errors
 ///
 /// A recorded CPU without idle states in the platform.
-pub fn check_decisions(
+pub fn check_decisions<'a>(
     recording: &Recording,
     platform: &Platform,
     rate: TickRate,
-    governor: GovernorName,
+    governor: impl Into<Candidate<'a>>,
 ) -> Result<DecisionsCheck, ReplayError> {
+    let governor = governor.into();
     let per_cpu = recording
         .cpus
         .par_iter()
@@ -86,9 +86,9 @@ fn check_cpu(
     cpu: &CpuRecording,
     states: &IdleStates,
     rate: TickRate,
-    name: GovernorName,
+    candidate: Candidate<'_>,
 ) -> (DecisionsCheck, HashMap<Choice, u64>) {
-    let mut governor = name.build(rate);
+    let mut governor = candidate.build(cpu.cpu, rate);
     let mut device = Device::default();
     governor.enable(states, &mut device);
     let mut choices: HashMap<Choice, u64> = HashMap::new();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Why that state? One decision of a replay with all that led to it.
 
-use idlelab_governors::catalog::GovernorName;
+use idlelab_governors::reason::Reason;
 use idlelab_governors::{Governor, Metric, SleepLength};
 use idlelab_outcome::Assumption;
 use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick};
 use rayon::prelude::*;
 
-use crate::run::{self, Moment, Watcher};
-use crate::{Prepared, PreparedCpu};
+use crate::run::{self, Aloud, Moment, Watcher};
+use crate::{Candidate, Prepared, PreparedCpu};
 
 /// One decision: what the governor was told, its metrics at that moment, and what it chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The governor.
-    pub governor: GovernorName,
+    /// The governor's name.
+    pub governor: String,
     /// The CPU.
     pub cpu: CpuId,
     /// The CPU's idle states.
@@ -31,6 +31,8 @@ pub struct Explanation {
     pub last_residency: Nanoseconds,
     /// The governor's metrics when it had chosen.
     pub metrics: Vec<Metric>,
+    /// The steps that led to its choice.
+    pub reasons: Vec<Reason>,
     /// What it chose.
     pub state: StateIndex,
     /// Whether it wanted the tick stopped.
@@ -41,29 +43,30 @@ impl Prepared {
     /// The last decision of a governor on a CPU not after `at`, or its first if all are after.
     /// `None` if the recording has no idle period of that CPU.
     #[must_use]
-    pub fn explain(
+    pub fn explain<'a>(
         &self,
-        governor: GovernorName,
+        governor: impl Into<Candidate<'a>>,
         cpu: CpuId,
         at: Nanoseconds,
     ) -> Option<Explanation> {
         let cpu = self.cpus.iter().find(|known| known.cpu == cpu)?;
-        self.explain_on(cpu, governor, at)
+        self.explain_on(cpu, governor.into(), at)
     }
 
     /// The first moment at which two governors choose differently, on whichever CPU that is.
     /// `None` if they never do.
     #[must_use]
-    pub fn first_difference(
+    pub fn first_difference<'a>(
         &self,
-        a: GovernorName,
-        b: GovernorName,
+        a: impl Into<Candidate<'a>>,
+        b: impl Into<Candidate<'a>>,
     ) -> Option<(Explanation, Explanation)> {
+        let (a, b) = (a.into(), b.into());
         let (cpu, time) = self
             .cpus
             .par_iter()
             .filter_map(|cpu| {
-                let (a, b) = (self.choices(cpu, a), self.choices(cpu, b));
+                let (a, b) = (self.decisions(cpu, a), self.decisions(cpu, b));
                 let (first, _) = a.iter().zip(&b).find(|(a, b)| a != b)?;
                 Some((cpu, first.time))
             })
@@ -74,7 +77,7 @@ impl Prepared {
     fn explain_on(
         &self,
         cpu: &PreparedCpu,
-        governor: GovernorName,
+        governor: Candidate<'_>,
         at: Nanoseconds,
     ) -> Option<Explanation> {
         let mut witness = Witness { governor, cpu, at, seen: None };
@@ -82,35 +85,35 @@ impl Prepared {
         witness.seen
     }
 
-    fn choices(&self, cpu: &PreparedCpu, governor: GovernorName) -> Vec<Choice> {
-        let mut choices = Choices::default();
-        run::watch(cpu, governor, self.rate, self.assumption(), &mut choices);
-        choices.0
+    fn decisions(&self, cpu: &PreparedCpu, governor: Candidate<'_>) -> Vec<Decision> {
+        let mut decisions = Decisions::default();
+        run::watch(cpu, governor, self.rate, self.assumption(), &mut decisions);
+        decisions.0
     }
 
     /// Where the recording does not tell causes, decisions are explained as if all were timers.
-    fn assumption(&self) -> Option<Assumption> {
+    pub(crate) fn assumption(&self) -> Option<Assumption> {
         self.is_bounded().then_some(Assumption::AllTimers)
     }
 }
 
 /// Keeps the decision that is asked for.
 struct Witness<'a> {
-    governor: GovernorName,
+    governor: Candidate<'a>,
     cpu: &'a PreparedCpu,
     at: Nanoseconds,
     seen: Option<Explanation>,
 }
 
-impl Watcher for Witness<'_> {
-    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
+impl Watcher<Aloud> for Witness<'_> {
+    fn decided(&mut self, moment: &Moment<'_, Aloud>) {
         if moment.time > self.at && self.seen.is_some() {
             return;
         }
         let mut metrics = Vec::new();
         moment.idle.governor().explain(&mut |metric| metrics.push(metric));
         self.seen = Some(Explanation {
-            governor: self.governor,
+            governor: self.governor.to_string(),
             cpu: self.cpu.cpu,
             states: self.cpu.states,
             time: moment.time,
@@ -119,6 +122,7 @@ impl Watcher for Witness<'_> {
             latency_limit: moment.latency_limit,
             last_residency: moment.idle.device().last_residency,
             metrics,
+            reasons: moment.idle.governor().reasons.clone(),
             state: moment.entry.state,
             stop_tick: moment.entry.stop_requested,
         });
@@ -126,19 +130,19 @@ impl Watcher for Witness<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Choice {
+struct Decision {
     time: Nanoseconds,
     state: StateIndex,
     stop_tick: bool,
 }
 
-/// Keeps every choice.
+/// Keeps every decision.
 #[derive(Default)]
-struct Choices(Vec<Choice>);
+struct Decisions(Vec<Decision>);
 
-impl Watcher for Choices {
-    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>) {
-        self.0.push(Choice {
+impl<G> Watcher<G> for Decisions {
+    fn decided(&mut self, moment: &Moment<'_, G>) {
+        self.0.push(Decision {
             time: moment.time,
             state: moment.entry.state,
             stop_tick: moment.entry.stop_requested,

@@ -44,7 +44,9 @@
 //! ```
 
 mod accounting;
+mod candidate;
 mod decisions;
+mod difference;
 mod energy;
 mod error;
 mod explain;
@@ -62,7 +64,9 @@ use idlelab_states::{CpuId, IdleStates, Nanoseconds, PerState, TickRate};
 use rayon::prelude::*;
 
 pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
+pub use candidate::{Candidate, Foreign};
 pub use decisions::{DecisionsCheck, Divergence, check_decisions};
+pub use difference::{Choice, Difference, Differences};
 pub use error::ReplayError;
 pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};
@@ -150,7 +154,8 @@ impl Prepared {
     /// Replays a governor. Where the recording does not tell the causes of wakeups, there are two
     /// outcomes, which bound the truth.
     #[must_use]
-    pub fn run(&self, governor: GovernorName) -> Vec<Outcome> {
+    pub fn run<'a>(&self, governor: impl Into<Candidate<'a>>) -> Vec<Outcome> {
+        let governor = governor.into();
         if !self.is_bounded() {
             return vec![self.run_assuming(governor, None)];
         }
@@ -168,7 +173,7 @@ impl Prepared {
     /// Replays several governors and adds to each its modelled energy beyond that of the
     /// clairvoyant bound.
     #[must_use]
-    pub fn compare(&self, governors: &[GovernorName]) -> Vec<Outcome> {
+    pub fn compare<'a, G: Into<Candidate<'a>> + Copy>(&self, governors: &[G]) -> Vec<Outcome> {
         let mut outcomes: Vec<Outcome> =
             governors.iter().flat_map(|&governor| self.run(governor)).collect();
         if self.cpus.iter().all(|cpu| cpu.power.is_none()) {
@@ -193,7 +198,7 @@ impl Prepared {
         outcomes
     }
 
-    fn run_assuming(&self, governor: GovernorName, assumption: Option<Assumption>) -> Outcome {
+    fn run_assuming(&self, governor: Candidate<'_>, assumption: Option<Assumption>) -> Outcome {
         let (per_cpu, stays): (Vec<CpuOutcome>, Vec<Vec<energy::Stay>>) =
             self.cpus.par_iter().map(|cpu| run::run(cpu, governor, self.rate, assumption)).unzip();
         let cpus: Vec<energy::CpuStays<'_>> = self

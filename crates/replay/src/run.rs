@@ -2,13 +2,15 @@
 //! One CPU's gaps through one governor.
 
 use idlelab_cpuidle::{Entry, Environment, IdleLoop, Left};
-use idlelab_governors::Governor;
 use idlelab_governors::catalog::{AnyGovernor, GovernorName};
 use idlelab_governors::clairvoyant::Clairvoyant;
+use idlelab_governors::reason::Reason;
+use idlelab_governors::{Device, Governor, Kernel, Metric, Selection};
 use idlelab_outcome::{Assumption, CpuOutcome, OffBy, Regret, WakeupLatency};
-use idlelab_states::{MAX_STATES, Nanoseconds, PerState, TickRate};
+use idlelab_states::{IdleStates, MAX_STATES, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::PreparedCpu;
+use crate::candidate::{Boxed, Candidate};
 use crate::energy::Stay;
 use crate::free_run::state_outcomes;
 use crate::gap::{Gap, GapEnd, Step};
@@ -20,47 +22,90 @@ const DEEPEST: usize = MAX_STATES - 1;
 /// Replays a governor on one CPU. The stays are kept only where energy is to be computed of them.
 pub(crate) fn run(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
 ) -> (CpuOutcome, Vec<Stay>) {
-    watch(cpu, name, rate, assumption, &mut Nobody)
+    // Each of the usual governors gets a loop of its own, without a branch per call.
+    match candidate {
+        Candidate::Named(name) => match build(cpu, name, rate) {
+            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, &mut Nobody),
+            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, &mut Nobody),
+            other => replay(cpu, other, rate, assumption, &mut Nobody),
+        },
+        Candidate::Foreign(foreign) => {
+            replay(cpu, Boxed(foreign.build(cpu.cpu)), rate, assumption, &mut Nobody)
+        }
+    }
 }
 
-/// The same, with somebody looking on.
+/// The same, with somebody looking on and hearing the governor's reasons.
 pub(crate) fn watch(
     cpu: &PreparedCpu,
-    name: GovernorName,
+    candidate: Candidate<'_>,
     rate: TickRate,
     assumption: Option<Assumption>,
-    watcher: &mut impl Watcher,
-) -> (CpuOutcome, Vec<Stay>) {
-    let clairvoyant = match &cpu.power {
+    watcher: &mut impl Watcher<Aloud>,
+) {
+    let governor = Boxed(match candidate {
+        Candidate::Named(name) => Box::new(build(cpu, name, rate)),
+        Candidate::Foreign(foreign) => foreign.build(cpu.cpu),
+    });
+    let aloud = Aloud { governor, reasons: Vec::new() };
+    replay(cpu, aloud, rate, assumption, watcher);
+}
+
+fn build(cpu: &PreparedCpu, name: GovernorName, rate: TickRate) -> AnyGovernor {
+    match name {
+        GovernorName::Clairvoyant => AnyGovernor::Clairvoyant(bound(cpu)),
+        _ => name.build(rate),
+    }
+}
+
+/// The clairvoyant governor of a CPU.
+fn bound(cpu: &PreparedCpu) -> Clairvoyant {
+    match &cpu.power {
         Some(power) => Clairvoyant::with_costs(power.costs),
         None => Clairvoyant::new(),
-    };
-    let bound = &clairvoyant;
-    // Each of the usual governors gets a loop of its own, without a branch per call.
-    match name {
-        GovernorName::Clairvoyant => {
-            replay(cpu, clairvoyant.clone(), rate, assumption, bound, watcher)
-        }
-        _ => match name.build(rate) {
-            AnyGovernor::Teo(teo) => replay(cpu, teo, rate, assumption, bound, watcher),
-            AnyGovernor::Menu(menu) => replay(cpu, menu, rate, assumption, bound, watcher),
-            other => replay(cpu, other, rate, assumption, bound, watcher),
-        },
+    }
+}
+
+/// A governor that keeps the reasons of its last selection.
+pub(crate) struct Aloud {
+    governor: Boxed,
+    pub(crate) reasons: Vec<Reason>,
+}
+
+impl Governor for Aloud {
+    fn enable(&mut self, states: &IdleStates, device: &mut Device) {
+        self.governor.enable(states, device);
+    }
+
+    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+        self.reasons.clear();
+        let reasons = &mut self.reasons;
+        self.governor.0.select_with_reasons(states, kernel, &mut |reason| reasons.push(reason))
+    }
+
+    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
+        self.governor.reflect(entered, kernel);
+    }
+
+    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
+        self.governor.explain(metrics);
     }
 }
 
 /// Looks on while a replay decides.
-pub(crate) trait Watcher {
+pub(crate) trait Watcher<G> {
     /// The governor has chosen.
-    fn decided<G: Governor>(&mut self, moment: &Moment<'_, G>);
+    fn decided(&mut self, moment: &Moment<'_, G>);
 }
 
 /// A moment at which a governor has chosen and the state is not entered yet.
 pub(crate) struct Moment<'a, G> {
+    /// Which of the CPU's gaps it is in.
+    pub(crate) gap: usize,
     pub(crate) time: Nanoseconds,
     pub(crate) idle: &'a IdleLoop<G>,
     pub(crate) entry: &'a Entry,
@@ -69,9 +114,9 @@ pub(crate) struct Moment<'a, G> {
 
 struct Nobody;
 
-impl Watcher for Nobody {
+impl<G> Watcher<G> for Nobody {
     #[inline]
-    fn decided<G: Governor>(&mut self, _moment: &Moment<'_, G>) {}
+    fn decided(&mut self, _moment: &Moment<'_, G>) {}
 }
 
 fn replay<G: Governor>(
@@ -79,9 +124,9 @@ fn replay<G: Governor>(
     governor: G,
     rate: TickRate,
     assumption: Option<Assumption>,
-    bound: &Clairvoyant,
-    watcher: &mut impl Watcher,
+    watcher: &mut impl Watcher<G>,
 ) -> (CpuOutcome, Vec<Stay>) {
+    let bound = &bound(cpu);
     // On the heap: on the stack, where it comes to lie differs from run to run, and in some places
     // it makes the loop slower by half.
     let mut replay = Box::new(Replay {
@@ -122,7 +167,7 @@ struct Replay<'a, G> {
 impl<G: Governor> Replay<'_, G> {
     /// Idles through a gap; says which gap comes next.
     #[inline]
-    fn gap(&mut self, gap: &Gap, number: usize, watcher: &mut impl Watcher) -> usize {
+    fn gap(&mut self, gap: &Gap, number: usize, watcher: &mut impl Watcher<G>) -> usize {
         self.now = self.now.max(gap.start);
         if gap.begins {
             self.idle.begin(self.now);
@@ -148,6 +193,7 @@ impl<G: Governor> Replay<'_, G> {
             };
             let entry = self.idle.select(&mut world);
             watcher.decided(&Moment {
+                gap: number,
                 time: self.now,
                 idle: &self.idle,
                 entry: &entry,

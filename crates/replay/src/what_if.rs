@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+use std::fmt;
+
 use idlelab_platform::{CpuList, Platform};
 use idlelab_states::{Availability, CpuId, IdleStates, Nanoseconds, TickRate};
 
 use crate::{ExitLatency, ReplayError};
+
+const NANOSECONDS_PER_MICROSECOND: i64 = 1_000;
 
 /// What is to be otherwise than recorded. By default nothing is.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,17 @@ pub struct LatencyLimit {
     pub limit: Nanoseconds,
     /// The CPUs that have it; all if none are named.
     pub cpus: Option<CpuList>,
+}
+
+impl fmt::Display for LatencyLimit {
+    /// As `MICROSECONDS[@CPUS]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.limit.get() / NANOSECONDS_PER_MICROSECOND)?;
+        match &self.cpus {
+            Some(cpus) => write!(f, "@{cpus}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl WhatIf<'_> {

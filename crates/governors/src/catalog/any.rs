@@ -9,6 +9,7 @@ use crate::history::{
 };
 use crate::ladder::Ladder;
 use crate::menu::Menu;
+use crate::reason::Reason;
 use crate::teo::Teo;
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
@@ -73,6 +74,15 @@ impl Governor for AnyGovernor {
 
     fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
         whichever!(self, governor => governor.select(states, kernel))
+    }
+
+    fn select_with_reasons(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        reasons: &mut dyn FnMut(Reason),
+    ) -> Selection {
+        whichever!(self, governor => governor.select_with_reasons(states, kernel, reasons))
     }
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {

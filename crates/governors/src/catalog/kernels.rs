@@ -10,7 +10,8 @@ use crate::catalog::GovernorName;
 pub enum Basis {
     /// The revision is that kernel's.
     Exact,
-    /// The revision is that of the release; the point release may have more by backports.
+    /// The revision is that of the release, or of an earlier point release; this one may have more
+    /// by backports.
     BackportsMayDiffer,
     /// That kernel's text was not compared. The revision is the nearest that is described.
     Presumed,
@@ -22,9 +23,7 @@ impl Basis {
     pub const fn caveat(self) -> Option<&'static str> {
         match self {
             Self::Exact => None,
-            Self::BackportsMayDiffer => {
-                Some("as released; the point release may differ from it by backports")
-            }
+            Self::BackportsMayDiffer => Some("the point release may differ from it by backports"),
             Self::Presumed => Some("the nearest that is described; that kernel's was not compared"),
         }
     }
@@ -206,9 +205,16 @@ impl Lineage {
     /// The revision in force in a kernel.
     pub(super) fn in_force(&self, version: Version) -> Option<(GovernorName, Basis)> {
         let Version { series, point, is_debian } = version;
-        let is_this = |&&Point(of, number, _): &&Point| of == series && Some(number) == point;
-        if let Some(&Point(_, _, name)) = self.points.iter().find(is_this) {
-            return Some((name, Exact));
+        // What a point release was found to have, later ones of the series have too, and perhaps
+        // more.
+        let compared = self
+            .points
+            .iter()
+            .filter(|&&Point(of, number, _)| of == series && Some(number) <= point)
+            .max_by_key(|&&Point(_, number, _)| number);
+        if let Some(&Point(_, number, name)) = compared {
+            let is_this = Some(number) == point;
+            return Some((name, if is_this { Exact } else { Basis::BackportsMayDiffer }));
         }
         if !series.exists() {
             return None;

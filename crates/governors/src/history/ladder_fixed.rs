@@ -13,6 +13,7 @@
 
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
 
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
 /// Long idle periods in a row that lead to a deeper state.
@@ -129,6 +130,39 @@ impl Ladder {
         // It may have been disabled since.
         up(states, Some(rung), limit, Polling::Avoided)
     }
+
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
+        let limit = kernel.latency_limit();
+        let device = kernel.device();
+        let rung = device.last_state.min(states.last());
+        let next = self.next(states, rung, device.last_residency, limit);
+        let (from, to) = (rung, next);
+        let idle = device.last_residency.get().wrapping_sub(states[rung].exit_latency.get());
+        listener.because(|| {
+            if limit == Nanoseconds::ZERO {
+                Reason::NoLatencyAllowed(to)
+            } else if states[from].exit_latency > limit || !states[from].is_enabled() {
+                Reason::RungForbidden { from, to }
+            } else if to > from {
+                Reason::Promoted { from, to, idle }
+            } else if to < from {
+                Reason::Demoted { from, to, idle }
+            } else {
+                Reason::StaysOnRung { state: from, idle }
+            }
+        });
+        if next != rung {
+            self.counts[rung] = Counts::default();
+            device.last_state = next;
+        }
+        Selection::stopping_tick(next)
+    }
 }
 
 impl Governor for Ladder {
@@ -151,17 +185,7 @@ impl Governor for Ladder {
         }
     }
 
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        let limit = kernel.latency_limit();
-        let device = kernel.device();
-        let rung = device.last_state.min(states.last());
-        let next = self.next(states, rung, device.last_residency, limit);
-        if next != rung {
-            self.counts[rung] = Counts::default();
-            device.last_state = next;
-        }
-        Selection::stopping_tick(next)
-    }
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         if entered > StateIndex::ZERO {

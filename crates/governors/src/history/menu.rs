@@ -19,6 +19,7 @@ use idlelab_states::{IdleState, IdleStates, Nanoseconds, StateIndex, TickRate};
 
 use crate::history::outliers::without_longest;
 use crate::memory::{INTERVALS, MAGNITUDES, Memory, NANOSECONDS_PER_MICROSECOND, NO_IDEA};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::typical::{Sample, Typical};
 use crate::walk::{RESIDENCY_THRESHOLD, half, shallower};
 use crate::{Device, Governor, Kernel, Metric, Selection, SleepLength, Tick};
@@ -229,7 +230,12 @@ impl Menu {
         Self { revision, memory: Memory::none(tick_rate.tick()) }
     }
 
-    fn predict(&mut self, kernel: &mut dyn Kernel, io_waiters: u32) -> Prediction {
+    fn predict(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        io_waiters: u32,
+        listener: &mut impl Listener,
+    ) -> Prediction {
         let revision = self.revision;
         let tick_length = self.memory.tick_length();
         let factors = if io_waiters > 0 { MAGNITUDES } else { 0 };
@@ -246,26 +252,37 @@ impl Menu {
         });
         let asks = is_long || (is_stopped && revision.asking == Asking::IfLongOrStopped);
         let mut corrected = NO_IDEA;
+        if let Some(typical) = typical {
+            listener.because(|| Reason::typical(typical));
+        }
+        let asked_last = typical.is_some();
         let (next_timer, delta_tick) = if asks {
             let (next_timer, delta_tick) = revision.taken(kernel.sleep_length());
             self.memory.set_timer(next_timer, factors);
             corrected = self.memory.corrected(next_timer, NANOSECONDS_PER_MICROSECOND);
+            listener.because(|| self.memory.correction_reason(corrected));
             (next_timer, delta_tick)
         } else {
+            listener.because(|| Reason::TypicalIsShort);
             let never = Nanoseconds::MAX.get().cast_unsigned();
             self.memory.set_timer(never, factors);
             (never, half(tick_length))
         };
         let typical = *typical
             .get_or_insert_with(|| revision.typical_interval(&self.memory.intervals, corrected));
+        if !asked_last {
+            listener.because(|| Reason::typical(typical));
+        }
         let microseconds = u64::from(typical.min(corrected));
         let mut idle = microseconds.wrapping_mul(NANOSECONDS_PER_MICROSECOND);
+        listener.because(|| Reason::Predicted(idle));
         if is_stopped && idle < tick_length.get().cast_unsigned() {
             // A short prediction risks a long stay in a shallow state.
             idle = match revision.sleep_lengths {
                 SleepLengths::AreUnsigned => delta_tick.get().cast_unsigned(),
                 SleepLengths::AreSigned => next_timer,
             };
+            listener.because(|| Reason::PredictedTimer(idle));
         }
         Prediction { idle, next_timer, delta_tick }
     }
@@ -290,6 +307,7 @@ impl Menu {
         mut prediction: Prediction,
         limit: Nanoseconds,
         tick: Tick,
+        listener: &mut impl Listener,
     ) -> Result<(StateIndex, u64), StateIndex> {
         let tick_length = self.memory.tick_length().get().cast_unsigned();
         let residency = |state: StateIndex| states[state].target_residency.get().cast_unsigned();
@@ -300,15 +318,23 @@ impl Menu {
             let is_too_slow = row.exit_latency > limit;
             let fits = residency(state) <= prediction.idle;
             if is_too_slow && (fits || self.revision.limit == Limit::EndsSearch) {
+                let (state, next) = (current, state);
+                listener.because(|| Reason::NextIsTooSlow { state, next, limit });
                 break;
             }
             if fits {
+                listener.because(|| Reason::Fits(state));
                 chosen = Some(state);
                 continue;
             }
             if states[current].is_polling() && self.beats_polling(row, prediction, limit) {
+                listener.because(|| Reason::BeatsPolling(state));
                 return Ok((state, residency(state)));
             }
+            listener.because(|| {
+                let (state, next) = (current, state);
+                Reason::NextIsTooDeep { state, next, predicted: prediction.idle }
+            });
             if prediction.idle < tick_length {
                 break;
             }
@@ -317,22 +343,25 @@ impl Menu {
                 break;
             }
             let reaches_event = row.target_residency <= prediction.delta_tick;
-            return Err(if residency(current) < tick_length && reaches_event {
-                state
-            } else {
-                current
-            });
+            if residency(current) < tick_length && reaches_event {
+                listener.because(|| Reason::ReachesEvent { from: current, to: state });
+                return Err(state);
+            }
+            return Err(current);
+        }
+        if chosen.is_none() {
+            listener.because(|| Reason::NoneEnabled);
         }
         Ok((chosen.unwrap_or(StateIndex::ZERO), prediction.idle))
     }
-}
 
-impl Governor for Menu {
-    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
-        self.memory = Memory::none(self.memory.tick_length());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         let device = kernel.device();
         if self.memory.take_needs_update() {
             self.memory.update(states, device);
@@ -348,7 +377,7 @@ impl Governor for Menu {
             IoWaiters::Count => kernel.io_waiters(),
             IoWaiters::DoNotCount => 0,
         };
-        let prediction = self.predict(kernel, io_waiters);
+        let prediction = self.predict(kernel, io_waiters, listener);
 
         let shallowest = &states[StateIndex::ZERO];
         let only_shallowest = limit == Nanoseconds::ZERO
@@ -359,6 +388,8 @@ impl Governor for Menu {
                     && (prediction.next_timer < residency || limit < second.exit_latency)
             });
         if only_shallowest {
+            let next_timer = prediction.next_timer;
+            listener.because(|| Reason::OnlyShallowest { next_timer, limit });
             return if shallowest.is_polling() {
                 Selection::keeping_tick(StateIndex::ZERO)
             } else {
@@ -370,21 +401,40 @@ impl Governor for Menu {
             let divisor = IO_WAITER_WEIGHT.wrapping_mul(io_waiters.into()).wrapping_add(1);
             let interactive = prediction.idle.checked_div(divisor).unwrap_or(0);
             limit = limit.min(Nanoseconds::new(i64::try_from(interactive).unwrap_or(i64::MAX)));
+            listener.because(|| Reason::LoweredLimit { limit, io_waiters });
         }
-        let (chosen, expected) = match self.search(states, prediction, limit, tick) {
+        let (chosen, expected) = match self.search(states, prediction, limit, tick, listener) {
             Ok(found) => found,
-            Err(last_word) => return Selection::stopping_tick(last_word),
+            Err(last_word) => {
+                listener.because(|| Reason::TickIsStopped);
+                return Selection::stopping_tick(last_word);
+            }
         };
         let row = &states[chosen];
+        listener.because(|| {
+            let expected = Nanoseconds::new(i64::try_from(expected).unwrap_or(i64::MAX));
+            Reason::of_tick(tick, row, expected, self.memory.tick_length())
+        });
         let tick_length = self.memory.tick_length().get().cast_unsigned();
         if tick == Tick::Stopped || (!row.is_polling() && expected >= tick_length) {
             return Selection::stopping_tick(chosen);
         }
         if chosen > StateIndex::ZERO && row.target_residency > prediction.delta_tick {
-            return Selection::keeping_tick(shallower(states, chosen, prediction.delta_tick));
+            let (from, delta_tick) = (chosen, prediction.delta_tick);
+            let to = shallower(states, from, delta_tick);
+            listener.because(|| Reason::TickTooNear { from, to, delta_tick });
+            return Selection::keeping_tick(to);
         }
         Selection::keeping_tick(chosen)
     }
+}
+
+impl Governor for Menu {
+    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
+        self.memory = Memory::none(self.memory.tick_length());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.memory.reflect(entered, kernel);

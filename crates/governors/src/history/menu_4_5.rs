@@ -22,6 +22,7 @@ use idlelab_states::{IdleState, IdleStates, Nanoseconds, StateIndex};
 
 use crate::history::outliers::without_longest;
 use crate::memory::{MAGNITUDES, Memory, NANOSECONDS_PER_MICROSECOND};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::typical::Sample;
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
@@ -113,25 +114,20 @@ impl Menu {
         };
         without_longest(&self.memory.intervals, u32::MAX, |_| true, agree)
     }
-}
 
-/// Whether a standard deviation in whole microseconds is small, or small beside the mean.
-fn deviates_little(sample: &Sample) -> bool {
-    let deviation = sample.variance.isqrt();
-    (sample.is_majority() && sample.mean > deviation.wrapping_mul(6)) || deviation <= 20
-}
-
-impl Governor for Menu {
-    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
-        self.memory = Memory::none(Nanoseconds::ZERO);
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         if self.memory.take_needs_update() {
             self.update(states, kernel.device());
         }
         let limit = int_microseconds(kernel.latency_limit());
         if limit == 0 {
+            listener.because(|| Reason::NoLatencyAllowed(StateIndex::ZERO));
             return Selection::stopping_tick(StateIndex::ZERO);
         }
         let io_waiters = kernel.io_waiters();
@@ -143,7 +139,10 @@ impl Governor for Menu {
         );
 
         let mut predicted = self.memory.corrected(next_timer.into(), 1);
-        let expected = self.typical_interval().min(next_timer);
+        listener.because(|| self.memory.correction_reason(predicted));
+        let typical = self.typical_interval();
+        listener.because(|| Reason::typical(typical));
+        let expected = typical.min(next_timer);
         let within_multiplier = |time: u32| time.checked_div(multiplier).unwrap_or(0);
         let first = states.index(1).filter(|&first| states[first].is_enabled());
         let first_row = first.map_or(&states[StateIndex::ZERO], |first| &states[first]);
@@ -162,14 +161,40 @@ impl Governor for Menu {
         if self.revision != Revision::V4_5 {
             predicted = predicted.min(expected);
         }
+        let nanoseconds = u64::from(predicted).wrapping_mul(NANOSECONDS_PER_MICROSECOND);
+        listener.because(|| Reason::Predicted(nanoseconds));
         let limit = limit.min(within_multiplier(predicted));
+        listener.because(|| Reason::LoweredLimit {
+            limit: Nanoseconds::from_micros(limit.into()),
+            io_waiters,
+        });
 
         let start = first.filter(|_| leaves_polling).unwrap_or(StateIndex::ZERO);
         let deeper = states.enabled().rev().take_while(|&state| state > start).find(|&state| {
             residency(&states[state]) <= predicted && latency(&states[state]) <= limit
         });
-        Selection::stopping_tick(deeper.unwrap_or(start))
+        let chosen = deeper.unwrap_or(start);
+        listener.because(|| match (deeper, leaves_polling) {
+            (Some(state), _) => Reason::Fits(state),
+            (None, true) => Reason::BeatsPolling(start),
+            (None, false) => Reason::Shallowest,
+        });
+        Selection::stopping_tick(chosen)
     }
+}
+
+/// Whether a standard deviation in whole microseconds is small, or small beside the mean.
+fn deviates_little(sample: &Sample) -> bool {
+    let deviation = sample.variance.isqrt();
+    (sample.is_majority() && sample.mean > deviation.wrapping_mul(6)) || deviation <= 20
+}
+
+impl Governor for Menu {
+    fn enable(&mut self, _states: &IdleStates, _device: &mut Device) {
+        self.memory = Memory::none(Nanoseconds::ZERO);
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.memory.reflect(entered, kernel);

@@ -27,18 +27,26 @@ pub(super) fn without_longest(
 /// The intervals up to `longest`, with the variance from the truncated mean. `None` if there are
 /// none.
 fn up_to(intervals: &[u32; INTERVALS], longest: u32) -> Option<Sample> {
-    let kept = || intervals.iter().filter(|&&kept| kept <= longest).map(|&kept| u64::from(kept));
-    let count = kept().fold(0_u64, |count, _| count.wrapping_add(1));
-    let mean = kept().fold(0_u64, u64::wrapping_add).checked_div(count)?;
-    let squares = kept().fold(0_u64, |sum, kept| {
-        let deviation = kept.abs_diff(mean);
-        sum.wrapping_add(deviation.wrapping_mul(deviation))
-    });
-    Some(Sample {
-        count,
-        min: kept().min().unwrap_or(u64::MAX),
-        max: kept().max().unwrap_or(0),
-        mean,
-        variance: squares.checked_div(count)?,
-    })
+    // Which intervals are kept a CPU cannot foresee, so nothing here branches on it: what is not
+    // kept counts as nothing.
+    let mut count = 0_u64;
+    let mut sum = 0_u64;
+    let mut min = u64::MAX;
+    let mut max = 0_u64;
+    for &interval in intervals {
+        let is_kept = interval <= longest;
+        let interval = u64::from(interval);
+        count = count.wrapping_add(is_kept.into());
+        sum = sum.wrapping_add(if is_kept { interval } else { 0 });
+        min = min.min(if is_kept { interval } else { u64::MAX });
+        max = max.max(if is_kept { interval } else { 0 });
+    }
+    let mean = sum.checked_div(count)?;
+    let mut squares = 0_u64;
+    for &interval in intervals {
+        let deviation = u64::from(interval).abs_diff(mean);
+        let square = deviation.wrapping_mul(deviation);
+        squares = squares.wrapping_add(if interval <= longest { square } else { 0 });
+    }
+    Some(Sample { count, min, max, mean, variance: squares.checked_div(count)? })
 }

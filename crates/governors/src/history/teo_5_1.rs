@@ -46,6 +46,7 @@ use idlelab_states::{IdleState, IdleStates, Nanoseconds, PerState, StateIndex, T
 
 use crate::bins::{PULSE, Pulses, decay};
 use crate::history::span::{Span, ended_by_safety_net};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::walk::below;
 use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
 
@@ -93,6 +94,16 @@ impl Revision {
             time.get().cast_unsigned()
         } else {
             u64::from((time.get() / NANOSECONDS_PER_MICROSECOND) as u32)
+        }
+    }
+
+    /// The other way round.
+    fn nanoseconds(self, time: u64) -> Nanoseconds {
+        let time = i64::try_from(time).unwrap_or(i64::MAX);
+        if self.counts_nanoseconds() || time == i64::MAX {
+            Nanoseconds::new(time)
+        } else {
+            Nanoseconds::from_micros(time)
         }
     }
 
@@ -151,6 +162,8 @@ pub struct Teo {
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     candidate: Option<StateIndex>,
+    /// The candidate that gave way to the one with the most early hits.
+    doubted: Option<(StateIndex, Weights)>,
     expected: u64,
     /// The first state that is too slow for the latency limit.
     too_slow: Option<StateIndex>,
@@ -353,6 +366,7 @@ impl Teo {
             hits <= misses
         });
         if let Some(earliest) = earliest.filter(|_| weigh && is_seldom_hit) {
+            found.doubted = found.candidate.map(|state| (state, self.weights[state]));
             found.candidate = Some(earliest);
             found.expected = self.residency(&states[earliest]);
         }
@@ -413,6 +427,7 @@ impl Teo {
                 earliest = next_earliest;
             }
             if let Some(earliest) = earliest {
+                found.doubted = found.candidate.map(|state| (state, weights));
                 found.candidate = Some(earliest);
                 found.expected = self.residency(&states[earliest]);
             }
@@ -441,14 +456,14 @@ impl Teo {
             .find(|&state| self.residency(&states[state]) <= delta_tick)
             .unwrap_or(StateIndex::ZERO)
     }
-}
 
-impl Governor for Teo {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        *self = Self::fresh(self.tick_rate, self.revision, states.len());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         if mem::take(&mut self.unlearnt) {
             self.learn(states, kernel.device());
         }
@@ -471,15 +486,26 @@ impl Governor for Teo {
                 Tick::Running => limit = limit.min(expected),
             }
         }
-        let Found { candidate, mut expected, too_slow } = if self.revision >= Revision::V5_10 {
-            self.search_5_10(states, expected, limit, is_long_enough)
-        } else {
-            self.search(states, sleep, expected, limit, is_long_enough)
-        };
-        let mut chosen = match (candidate, too_slow) {
-            (Some(candidate), Some(too_slow)) => candidate.min(too_slow),
-            (candidate, _) => candidate.unwrap_or(StateIndex::ZERO),
-        };
+        let Found { candidate, mut expected, too_slow, doubted } =
+            if self.revision >= Revision::V5_10 {
+                self.search_5_10(states, expected, limit, is_long_enough)
+            } else {
+                self.search(states, sleep, expected, limit, is_long_enough)
+            };
+        let candidate = candidate.unwrap_or(StateIndex::ZERO);
+        let sleep = asked.sleep;
+        let (believed, weights) = doubted.unwrap_or_else(|| (candidate, self.weights[candidate]));
+        listener.because(|| Reason::DeepestBeforeTimer { state: believed, sleep });
+        if doubted.is_some() {
+            let (hits, misses) = (weights.hits.0, weights.misses.0);
+            listener.because(|| Reason::Weights { state: believed, hits, misses });
+            listener.because(|| Reason::EarlyHits { from: believed, to: candidate });
+        }
+        let mut chosen = too_slow.map_or(candidate, |too_slow| candidate.min(too_slow));
+        if chosen < candidate {
+            let limit = kernel.latency_limit();
+            listener.because(|| Reason::LatencyLimit { from: candidate, to: chosen, limit });
+        }
 
         if chosen > StateIndex::ZERO && self.revision >= Revision::RfcV6 {
             let bound = if self.revision < Revision::V5_3 {
@@ -492,21 +518,39 @@ impl Governor for Teo {
             if sample.count > CHANCE && is_long_enough(mean) {
                 expected = mean;
                 if self.residency(&states[chosen]) > mean {
-                    chosen = self.shallower(states, chosen, mean);
+                    let from = chosen;
+                    chosen = self.shallower(states, from, mean);
+                    listener.because(|| Reason::Pattern { from, to: chosen });
                 }
             }
         }
 
         let row = &states[chosen];
+        listener.because(|| {
+            let tick_length = self.tick_rate.tick();
+            Reason::of_tick(tick, row, self.revision.nanoseconds(expected), tick_length)
+        });
         if tick == Tick::Stopped || (!row.is_polling() && expected >= tick_length) {
             return Selection::stopping_tick(chosen);
         }
         let delta_tick = self.revision.time(asked.delta_tick);
         if chosen > StateIndex::ZERO && self.residency(row) > delta_tick {
-            return Selection::keeping_tick(self.before_tick(states, chosen, delta_tick));
+            let from = chosen;
+            let to = self.before_tick(states, from, delta_tick);
+            let delta_tick = asked.delta_tick;
+            listener.because(|| Reason::TickTooNear { from, to, delta_tick });
+            return Selection::keeping_tick(to);
         }
         Selection::keeping_tick(chosen)
     }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        *self = Self::fresh(self.tick_rate, self.revision, states.len());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

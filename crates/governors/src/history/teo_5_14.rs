@@ -34,6 +34,7 @@ use crate::bins::{
 use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::recent::{CHANCE, Recent};
 use crate::history::span::{Span, ended_by_safety_net};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::walk::shallower_sleeping;
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
@@ -113,22 +114,14 @@ impl Teo {
             self.recent.remember(Some(duration_bin));
         }
     }
-}
 
-/// In the middle between a state's target residency and the next one's.
-fn middle_of_bin(states: &IdleStates, state: StateIndex) -> Nanoseconds {
-    let start = states[state].target_residency.get();
-    let next = states.indices().find(|&next| next > state).unwrap_or(state);
-    let end = states[next].target_residency.get();
-    Nanoseconds::new(start.wrapping_add(end) / 2)
-}
-
-impl Governor for Teo {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        *self = Self::fresh(self.tick_length, self.revision, states.len());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         if mem::take(&mut self.unlearnt) {
             self.learn(states, kernel.device());
         }
@@ -137,37 +130,43 @@ impl Governor for Teo {
         self.sleep_length = asked.sleep;
         let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
         let tick = kernel.tick();
-        let settle = |shallowest, chosen, expected| {
-            settle(states, shallowest, chosen, expected, tick, self.tick_length)
-        };
 
         let zero = StateIndex::ZERO;
+        let tick_length = self.tick_length;
         let Some(second) = states.index(1) else {
-            return settle(zero, zero, expected);
+            listener.because(|| Reason::OneState);
+            return settle(states, zero, zero, expected, tick, tick_length, listener);
         };
         if states[zero].is_enabled() && states[second].target_residency > asked.sleep {
-            return settle(zero, zero, expected);
+            listener.because(|| Reason::DeepestBeforeTimer { state: zero, sleep: asked.sleep });
+            return settle(states, zero, zero, expected, tick, tick_length, listener);
         }
         let is_busy = self.revision == Revision::V6_3 && is_busy(kernel);
         if is_busy && states.len() < 3 {
             let sleeping = states.enabled().find(|&state| !states[state].is_polling());
             if let Some(sleeping) = sleeping {
-                return settle(zero, sleeping, expected);
+                listener.because(|| Reason::Busy { from: second, to: sleeping });
+                return settle(states, zero, sleeping, expected, tick, tick_length, listener);
             }
         }
 
         let limit = kernel.latency_limit();
         let Some(survey) = Survey::within_reach(states, &self.bins, limit, asked.sleep) else {
-            return settle(zero, zero, expected);
+            listener.because(|| Reason::NoneEnabled);
+            return settle(states, zero, zero, expected, tick, tick_length, listener);
         };
         let mut chosen = survey.deepest;
         if survey.is_single() {
-            return settle(survey.shallowest, chosen, expected);
+            listener.because(|| Reason::DeepestBeforeTimer { state: chosen, sleep: asked.sleep });
+            return survey.settle(states, chosen, expected, tick, tick_length, listener);
         }
+        listener.because(|| Reason::DeepestBeforeTimer { state: chosen, sleep: asked.sleep });
 
         let all_recent = self.recent.below(chosen);
         let intercepts = TWO * survey.below.intercepts > self.total - survey.below.hits;
         let recent = all_recent > CHANCE;
+        listener.because(|| survey.intercepts_reason(self.total, intercepts));
+        listener.because(|| Reason::RecentIntercepts { count: all_recent.0, prevail: recent });
         if intercepts || recent {
             let mut sum = Wrapping(0);
             let mut recent_sum = Wrapping(0);
@@ -186,16 +185,36 @@ impl Governor for Teo {
                         && (!intercepts || TWO * sum > survey.below.intercepts)
                 },
             );
+            let (state, sum, all) = (chosen, sum.0, survey.below.intercepts.0);
+            listener.because(|| Reason::Covered { state, sum, intercepts: all, most: None });
             if chosen < survey.deepest {
                 expected.duration = middle_of_bin(states, chosen);
             }
         }
-        chosen = chosen.min(survey.within_limit);
+        chosen = survey.limited(chosen, limit, listener);
         if is_busy {
-            chosen = shallower_sleeping(states, chosen, expected.duration);
+            let from = chosen;
+            chosen = shallower_sleeping(states, from, expected.duration);
+            listener.because(|| Reason::Busy { from, to: chosen });
         }
-        settle(survey.shallowest, chosen, expected)
+        survey.settle(states, chosen, expected, tick, tick_length, listener)
     }
+}
+
+/// In the middle between a state's target residency and the next one's.
+fn middle_of_bin(states: &IdleStates, state: StateIndex) -> Nanoseconds {
+    let start = states[state].target_residency.get();
+    let next = states.indices().find(|&next| next > state).unwrap_or(state);
+    let end = states[next].target_residency.get();
+    Nanoseconds::new(start.wrapping_add(end) / 2)
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        *self = Self::fresh(self.tick_length, self.revision, states.len());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

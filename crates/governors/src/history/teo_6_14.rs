@@ -44,6 +44,7 @@ use crate::bins::{
 };
 use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::span::ended_by_safety_net;
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::walk::{LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, half, shallower};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
@@ -131,47 +132,68 @@ impl Teo {
             Preselection::OverEager => TWO * (below.intercepts + below.hits) > self.total,
         }
     }
-}
 
-impl Governor for Teo {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        *self = Self::fresh(self.tick_length, self.preselection, states.len());
+    fn preselection_reason(&self, survey: &Survey, prevail: bool) -> Reason {
+        match self.preselection {
+            Preselection::AsReleased => survey.intercepts_reason(self.total, prevail),
+            Preselection::OverEager => {
+                let Bin { hits, intercepts } = survey.below;
+                let total = self.total.0;
+                Reason::EventsBelow { intercepts: intercepts.0, hits: hits.0, total, prevail }
+            }
+        }
     }
 
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         if mem::take(&mut self.unlearnt) {
             self.learn(states, kernel.device());
         }
         self.sleep_length = Nanoseconds::MAX;
         if states.len() < 2 {
+            listener.because(|| Reason::OneState);
             return Selection::keeping_tick(StateIndex::ZERO);
         }
 
         let limit = kernel.latency_limit();
         let tick = kernel.tick();
         let Some(survey) = Survey::new(states, &self.bins, limit) else {
+            listener.because(|| Reason::NoneEnabled);
             return Selection::keeping_tick(StateIndex::ZERO);
         };
         let is_deep_enough =
             |state| is_long_enough(states[state].target_residency, tick, self.tick_length);
         let mut chosen = survey.deepest;
         if survey.is_single() {
+            listener.because(|| Reason::OnlyEnabled(survey.deepest));
             let expected = Expected::unasked(states[chosen].target_residency, self.tick_length);
-            return survey.settle(states, chosen, expected, tick, self.tick_length);
+            return survey.settle(states, chosen, expected, tick, self.tick_length, listener);
         }
 
-        if self.must_leave_deepest(survey.below) {
+        listener.because(|| Reason::DeepestEnabled(survey.deepest));
+        let leaves_deepest = self.must_leave_deepest(survey.below);
+        listener.because(|| self.preselection_reason(&survey, leaves_deepest));
+        if leaves_deepest {
             let mut sum = Wrapping(0);
             chosen = after_intercepts(states, survey.deepest, is_deep_enough, |state| {
                 sum += self.bins[state].intercepts;
                 TWO * sum > survey.below.intercepts
             });
+            let (state, sum, intercepts) = (chosen, sum.0, survey.below.intercepts.0);
+            listener.because(|| Reason::Covered { state, sum, intercepts, most: None });
         }
-        chosen = chosen.min(survey.within_limit);
+        chosen = survey.limited(chosen, limit, listener);
 
         let is_shallow =
             chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
         if is_shallow && (TWO * self.short_idles >= self.total || limit < LATENCY_THRESHOLD) {
+            let (state, short_idles, total) = (chosen, self.short_idles.0, self.total.0);
+            listener.because(|| Reason::TimersUnasked { state, short_idles, total, limit });
             return Selection::keeping_tick(chosen);
         }
 
@@ -179,21 +201,34 @@ impl Governor for Teo {
         self.sleep_length = asked.sleep;
         let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
         if chosen == StateIndex::ZERO {
+            listener.because(|| Reason::Shallowest);
             return Selection::keeping_tick(chosen);
         }
         if states[chosen].target_residency > asked.sleep {
             let fitting = shallower(states, chosen, asked.sleep);
             if is_deep_enough(fitting) {
+                let (from, to) = (chosen, fitting);
+                listener.because(|| Reason::TimerTooNear { from, to, sleep: asked.sleep });
                 chosen = fitting;
             }
         }
         if states[chosen].target_residency < self.tick_length
             && self.tick_intercepts > (self.total >> 1) + (self.total >> 3)
         {
+            let (intercepts, total) = (self.tick_intercepts.0, self.total.0);
+            listener.because(|| Reason::TickIntercepts { intercepts, total });
             expected.duration = half(self.tick_length);
         }
-        survey.settle(states, chosen, expected, tick, self.tick_length)
+        survey.settle(states, chosen, expected, tick, self.tick_length, listener)
     }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        *self = Self::fresh(self.tick_length, self.preselection, states.len());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

@@ -20,6 +20,7 @@
 use idlelab_states::{IdleStates, StateIndex, TickRate};
 
 use crate::bins::{Expected, Pulses, Survey, TWO};
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::wakeups::{Hit, THREE, Wakeups};
 use crate::walk::{LATENCY_THRESHOLD, RESIDENCY_THRESHOLD, below, half, shallower};
 use crate::{Device, Governor, Kernel, Metric, Selection, Tick};
@@ -63,7 +64,13 @@ impl Teo {
     }
 
     /// Goes down from the deepest state as far as the intercepts ask.
-    fn after_intercepts(&self, states: &IdleStates, survey: &Survey, tick: Tick) -> StateIndex {
+    fn after_intercepts(
+        &self,
+        states: &IdleStates,
+        survey: &Survey,
+        tick: Tick,
+        listener: &mut impl Listener,
+    ) -> StateIndex {
         let mut shallowest = survey.shallowest;
         if tick == Tick::Stopped {
             // In a shallow state the CPU could be stuck.
@@ -80,10 +87,12 @@ impl Teo {
             let has_no_size =
                 states[shallowest].target_residency == states[survey.deepest].target_residency;
             if tick == Tick::Stopped && has_no_size {
+                listener.because(|| Reason::NoWalk(survey.deepest));
                 return survey.deepest;
             }
             bound = self.wakeups.most_intercepted(states);
             if Some(shallowest) >= bound && states[shallowest].is_enabled() {
+                listener.because(|| Reason::NoWalk(shallowest));
                 return shallowest;
             }
         }
@@ -101,7 +110,76 @@ impl Teo {
                 break;
             }
         }
+        let (state, sum, intercepts) = (chosen, sum.0, survey.below.intercepts.0);
+        listener.because(|| Reason::Covered { state, sum, intercepts, most: bound });
         chosen
+    }
+
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
+        self.wakeups.learn_if_due(states, kernel.device(), self.hit());
+        if states.len() < 2 {
+            listener.because(|| Reason::OneState);
+            return Selection::keeping_tick(StateIndex::ZERO);
+        }
+
+        let tick_length = self.wakeups.tick_length();
+        let limit = kernel.latency_limit();
+        let tick = kernel.tick();
+        let Some(survey) = Survey::new(states, &self.wakeups.bins, limit) else {
+            listener.because(|| Reason::NoneEnabled);
+            return Selection::keeping_tick(StateIndex::ZERO);
+        };
+        let mut chosen = survey.deepest;
+        if survey.is_single() {
+            listener.because(|| Reason::OnlyEnabled(survey.deepest));
+            let expected = Expected::unasked(states[chosen].target_residency, tick_length);
+            return survey.settle(states, chosen, expected, tick, tick_length, listener);
+        }
+
+        listener.because(|| Reason::DeepestEnabled(survey.deepest));
+        let total = self.wakeups.total;
+        let intercepts_prevail = TWO * survey.below.intercepts > total - survey.below.hits;
+        listener.because(|| survey.intercepts_reason(total, intercepts_prevail));
+        if intercepts_prevail {
+            chosen = self.after_intercepts(states, &survey, tick, listener);
+        }
+        chosen = survey.limited(chosen, limit, listener);
+
+        let is_shallow =
+            chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
+        let timers_do_not_matter =
+            TWO * self.wakeups.short_idles >= self.wakeups.total || limit < LATENCY_THRESHOLD;
+        if is_shallow && timers_do_not_matter {
+            let (state, total) = (chosen, total.0);
+            let short_idles = self.wakeups.short_idles.0;
+            listener.because(|| Reason::TimersUnasked { state, short_idles, total, limit });
+            return Selection::keeping_tick(chosen);
+        }
+
+        let asked = kernel.sleep_length();
+        self.wakeups.sleep_length = asked.sleep;
+        let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
+        if chosen == StateIndex::ZERO {
+            listener.because(|| Reason::Shallowest);
+            return Selection::keeping_tick(chosen);
+        }
+        if states[chosen].target_residency > asked.sleep {
+            let (from, sleep) = (chosen, asked.sleep);
+            chosen = shallower(states, from, sleep);
+            listener.because(|| Reason::TimerTooNear { from, to: chosen, sleep });
+        }
+        if states[chosen].target_residency < tick_length && self.short_intercepts_dominate() {
+            let (intercepts, total) = (self.wakeups.tick_intercepts.0, total.0);
+            listener.because(|| Reason::TickIntercepts { intercepts, total });
+            expected.duration = half(tick_length);
+        }
+        survey.settle(states, chosen, expected, tick, tick_length, listener)
     }
 }
 
@@ -110,51 +188,7 @@ impl Governor for Teo {
         self.wakeups = Wakeups::none(self.wakeups.tick_length(), states.len());
     }
 
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        self.wakeups.learn_if_due(states, kernel.device(), self.hit());
-        if states.len() < 2 {
-            return Selection::keeping_tick(StateIndex::ZERO);
-        }
-
-        let tick_length = self.wakeups.tick_length();
-        let limit = kernel.latency_limit();
-        let tick = kernel.tick();
-        let Some(survey) = Survey::new(states, &self.wakeups.bins, limit) else {
-            return Selection::keeping_tick(StateIndex::ZERO);
-        };
-        let mut chosen = survey.deepest;
-        if survey.is_single() {
-            let expected = Expected::unasked(states[chosen].target_residency, tick_length);
-            return survey.settle(states, chosen, expected, tick, tick_length);
-        }
-
-        if TWO * survey.below.intercepts > self.wakeups.total - survey.below.hits {
-            chosen = self.after_intercepts(states, &survey, tick);
-        }
-        chosen = chosen.min(survey.within_limit);
-
-        let is_shallow =
-            chosen == StateIndex::ZERO || states[chosen].target_residency < RESIDENCY_THRESHOLD;
-        let timers_do_not_matter =
-            TWO * self.wakeups.short_idles >= self.wakeups.total || limit < LATENCY_THRESHOLD;
-        if is_shallow && timers_do_not_matter {
-            return Selection::keeping_tick(chosen);
-        }
-
-        let asked = kernel.sleep_length();
-        self.wakeups.sleep_length = asked.sleep;
-        let mut expected = Expected { duration: asked.sleep, delta_tick: asked.delta_tick };
-        if chosen == StateIndex::ZERO {
-            return Selection::keeping_tick(chosen);
-        }
-        if states[chosen].target_residency > asked.sleep {
-            chosen = shallower(states, chosen, asked.sleep);
-        }
-        if states[chosen].target_residency < tick_length && self.short_intercepts_dominate() {
-            expected.duration = half(tick_length);
-        }
-        survey.settle(states, chosen, expected, tick, tick_length)
-    }
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.wakeups.reflect(entered, kernel);

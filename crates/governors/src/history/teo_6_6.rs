@@ -41,6 +41,7 @@ use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::recent::{CHANCE, Recent};
 use crate::history::span::{Span, ended_by_safety_net};
 use crate::history::teo_5_14::is_busy;
+use crate::reason::{Listener, Reason, selects_by_deciding};
 use crate::walk::{RESIDENCY_THRESHOLD, half, shallower, shallower_sleeping};
 use crate::{Device, Governor, Kernel, Metric, Selection};
 
@@ -134,14 +135,14 @@ impl Teo {
     fn all_intercepts(&self, states: &IdleStates) -> Pulses {
         states.indices().fold(Wrapping(0), |sum, state| sum + self.bins[state].intercepts)
     }
-}
 
-impl Governor for Teo {
-    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
-        *self = Self::fresh(self.tick_length, self.revision, states.len());
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        states: &IdleStates,
+        kernel: &mut dyn Kernel,
+        listener: &mut impl Listener,
+    ) -> Selection {
         if mem::take(&mut self.unlearnt) {
             self.learn(states, kernel.device());
         }
@@ -149,6 +150,7 @@ impl Governor for Teo {
         self.sleep_length = Nanoseconds::MAX;
         let zero = StateIndex::ZERO;
         let Some(second) = states.index(1) else {
+            listener.because(|| Reason::OneState);
             return Selection::keeping_tick(zero);
         };
 
@@ -161,22 +163,28 @@ impl Governor for Teo {
         if is_busy && states.len() < 3 {
             let first = &states[zero];
             let is_first_usable = first.is_enabled() && !first.is_polling() && is_deep_enough(zero);
-            if is_first_usable || !states[second].is_enabled() {
+            let to = if is_first_usable || !states[second].is_enabled() { zero } else { second };
+            listener.because(|| Reason::Busy { from: second, to });
+            if to == zero {
                 return Selection::keeping_tick(zero);
             }
             let expected = Expected::unasked(states[second].target_residency, tick_length);
-            return settle(states, zero, second, expected, tick, tick_length);
+            return settle(states, zero, second, expected, tick, tick_length, listener);
         }
         let Some(survey) = Survey::new(states, &self.bins, limit) else {
+            listener.because(|| Reason::NoneEnabled);
             return Selection::keeping_tick(zero);
         };
         let mut chosen = survey.deepest;
         if survey.is_single() {
+            listener.because(|| Reason::OnlyEnabled(survey.deepest));
             let expected = Expected::unasked(states[chosen].target_residency, tick_length);
-            return survey.settle(states, chosen, expected, tick, tick_length);
+            return survey.settle(states, chosen, expected, tick, tick_length, listener);
         }
 
+        listener.because(|| Reason::DeepestEnabled(survey.deepest));
         let intercepts = TWO * survey.below.intercepts > self.total - survey.below.hits;
+        listener.because(|| survey.intercepts_reason(self.total, intercepts));
         let (all_recent, recent) = match self.revision {
             Revision::V6_6 => {
                 let all_recent = self.recent.below(chosen);
@@ -184,6 +192,9 @@ impl Governor for Teo {
             }
             Revision::V6_11 | Revision::V6_12_117 => (Wrapping(0), false),
         };
+        if self.revision == Revision::V6_6 {
+            listener.because(|| Reason::RecentIntercepts { count: all_recent.0, prevail: recent });
+        }
         if intercepts || recent {
             let mut sum = Wrapping(0);
             let mut recent_sum = Wrapping(0);
@@ -193,22 +204,29 @@ impl Governor for Teo {
                 (!recent || TWO * recent_sum > all_recent)
                     && (!intercepts || TWO * sum > survey.below.intercepts)
             });
+            let (state, sum, all) = (chosen, sum.0, survey.below.intercepts.0);
+            listener.because(|| Reason::Covered { state, sum, intercepts: all, most: None });
             if chosen == zero && self.revision != Revision::V6_6 {
+                listener.because(|| Reason::Shallowest);
                 self.sleep_length = kernel.sleep_length().sleep;
                 return Selection::keeping_tick(zero);
             }
         }
-        chosen = chosen.min(survey.within_limit);
+        chosen = survey.limited(chosen, limit, listener);
         if is_busy {
             let next = shallower_sleeping(states, chosen, Nanoseconds::MAX);
             if is_deep_enough(next) {
+                let (from, to) = (chosen, next);
+                listener.because(|| Reason::Busy { from, to });
                 chosen = next;
             }
         }
         if chosen == zero {
+            listener.because(|| Reason::Shallowest);
             return Selection::keeping_tick(zero);
         }
         if states[zero].is_polling() && states[chosen].target_residency < RESIDENCY_THRESHOLD {
+            listener.because(|| Reason::TimersUnaskedBesidePolling(chosen));
             return Selection::keeping_tick(chosen);
         }
 
@@ -218,16 +236,28 @@ impl Governor for Teo {
         if states[chosen].target_residency > asked.sleep {
             let fitting = shallower(states, chosen, asked.sleep);
             if self.revision == Revision::V6_12_117 || is_deep_enough(fitting) {
+                let (from, to) = (chosen, fitting);
+                listener.because(|| Reason::TimerTooNear { from, to, sleep: asked.sleep });
                 chosen = fitting;
             }
         }
         if states[chosen].target_residency < tick_length
             && self.all_intercepts(states) > (self.total >> 1) + (self.total >> 3)
         {
+            let (intercepts, total) = (self.all_intercepts(states).0, self.total.0);
+            listener.because(|| Reason::TickIntercepts { intercepts, total });
             expected.duration = half(tick_length);
         }
-        survey.settle(states, chosen, expected, tick, tick_length)
+        survey.settle(states, chosen, expected, tick, tick_length, listener)
     }
+}
+
+impl Governor for Teo {
+    fn enable(&mut self, states: &IdleStates, _device: &mut Device) {
+        *self = Self::fresh(self.tick_length, self.revision, states.len());
+    }
+
+    selects_by_deciding!();
 
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;

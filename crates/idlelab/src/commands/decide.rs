@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use csv::{ReaderBuilder, StringRecord};
 use idlelab_governors::steps::{Entry, StepDriver, StepInputs};
 use idlelab_governors::{NO_LATENCY_LIMIT, SleepLength, TickRequest};
-use idlelab_states::{Availability, IdleState, IdleStates, Nanoseconds, StateKind, Tick};
+use idlelab_states::{Availability, CpuId, IdleState, IdleStates, Nanoseconds, StateKind, Tick};
 
 use crate::cli::Decide;
 use crate::{Trust, output};
 
 const STATE_COLUMNS: [&str; 4] = ["exit_latency_ns", "target_residency_ns", "polling", "disabled"];
 
-const STEP_COLUMNS: [&str; 12] = [
+const STEP_COLUMNS: [&str; 14] = [
     "sleep_ns",
     "tick_ns",
     "latency_ns",
@@ -29,17 +29,25 @@ const STEP_COLUMNS: [&str; 12] = [
     "util",
     "load",
     "rejected",
+    "entered",
+    "disabled",
 ];
 
 pub(crate) fn run(arguments: &Decide) -> Result<Trust> {
     let states = read_states(&arguments.states)?;
-    let mut governor = arguments.governor.build(arguments.hz);
+    let ready = arguments.governor.ready(arguments.hz)?;
+    let mut governor = ready.build(CpuId(0), arguments.hz);
     let mut driver = StepDriver::new();
-    driver.enable(&mut governor, &states);
+    driver.enable(&mut *governor, &states);
     let mut steps = Table::open(&arguments.steps, &STEP_COLUMNS)?;
     let mut out = output::stdout();
     while let Some(row) = steps.next()? {
-        let outcome = driver.step(&mut governor, &states, &inputs(&row)?);
+        let switched = with_disabled(&states, &row)?;
+        let outcome = driver.step(&mut *governor, &switched, &inputs(&row, &states)?);
+        if let Some(failure) = ready.failure() {
+            out.flush()?;
+            bail!(failure);
+        }
         let stop_tick = outcome.selection.tick == TickRequest::Stop;
         let asked = outcome.sleep_length_queries > 0;
         let state = outcome.selection.state;
@@ -69,7 +77,41 @@ fn read_states(path: &Path) -> Result<IdleStates> {
     IdleStates::new(&states).with_context(|| path.display().to_string())
 }
 
-fn inputs(row: &Row<'_>) -> Result<StepInputs> {
+/// The states as they are in a step: `disabled` has a bit for each, and the file of states the say
+/// where there is no such column.
+fn with_disabled(own: &IdleStates, row: &Row<'_>) -> Result<IdleStates> {
+    let mut states = *own;
+    let Some(disabled) = row.get("disabled")? else { return Ok(states) };
+    let all = (1 << own.len()) - 1;
+    if !(0..=all).contains(&disabled) {
+        return Err(row.wrong("disabled", &format!("0 to {all}, a bit for each state"), disabled));
+    }
+    for state in own.indices() {
+        let availability = match (disabled >> state.get() & 1, own[state].availability) {
+            (0, _) => Availability::Enabled,
+            (_, Availability::Enabled) => Availability::DisabledByUser,
+            (_, off) => off,
+        };
+        states.set_availability(state, availability);
+    }
+    Ok(states)
+}
+
+/// `entered` is the state that was entered in place of the chosen one, or -1.
+fn entry(row: &Row<'_>, states: &IdleStates) -> Result<Entry> {
+    if row.flag("rejected")? {
+        return Ok(Entry::Rejected);
+    }
+    match row.get("entered")? {
+        None | Some(-1) => Ok(Entry::Entered),
+        Some(number) => match usize::try_from(number).ok().and_then(|state| states.index(state)) {
+            Some(state) => Ok(Entry::Instead(state)),
+            None => Err(row.wrong("entered", &format!("-1 to {}", states.last()), number)),
+        },
+    }
+}
+
+fn inputs(row: &Row<'_>, states: &IdleStates) -> Result<StepInputs> {
     let time = |column| Ok::<_, anyhow::Error>(row.get(column)?.map(Nanoseconds::new));
     let number = |column: &str| -> Result<u32> {
         let value = row.get(column)?.unwrap_or(0);
@@ -87,7 +129,7 @@ fn inputs(row: &Row<'_>) -> Result<StepInputs> {
         utilisation: number("util")?,
         load: number("load")?,
         foresight: None,
-        entry: if row.flag("rejected")? { Entry::Rejected } else { Entry::Entered },
+        entry: entry(row, states)?,
         residency,
         span: time("span_ns")?.unwrap_or(residency),
         got_tick: row.flag("got_tick")?,

@@ -36,7 +36,7 @@ struct CpuSummary {
 }
 
 /// One CPU's idle periods, and how many of them each cause ended. A period may have several.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Counts {
     cpu: u32,
     periods: usize,
@@ -76,32 +76,28 @@ pub(crate) fn run(arguments: &Info) -> Result<Trust> {
 }
 
 fn summarise(cpu: &CpuRecording) -> CpuSummary {
-    let ended_by =
-        |cause: WakeCauses| cpu.periods.iter().filter(|p| p.causes.contains(cause)).count();
+    let mut counts = Counts {
+        cpu: cpu.cpu.0,
+        periods: cpu.periods.len(),
+        decisions: cpu.decisions.len(),
+        ..Counts::default()
+    };
     let mut entries = vec![0; MAX_STATES];
     for period in cpu.periods.iter() {
         if let Some(count) = entries.get_mut(period.state.get()) {
             *count += 1;
         }
+        counts.idle_ns += (period.exit - period.enter).get();
+        let causes = period.causes;
+        counts.tick += usize::from(causes.contains(WakeCauses::TICK));
+        counts.wheel_timer += usize::from(causes.contains(WakeCauses::WHEEL_TIMER));
+        counts.hrtimer += usize::from(causes.contains(WakeCauses::HRTIMER));
+        counts.interrupt += usize::from(causes.contains(WakeCauses::INTERRUPT));
+        counts.ipi += usize::from(causes.contains(WakeCauses::IPI));
+        counts.unknown += usize::from(causes.is_empty());
+        counts.task_followed += usize::from(period.followed_by == WhatFollowed::Task);
     }
     entries.truncate(entries.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
-    let counts = Counts {
-        cpu: cpu.cpu.0,
-        periods: cpu.periods.len(),
-        idle_ns: cpu.periods.iter().map(|period| (period.exit - period.enter).get()).sum(),
-        tick: ended_by(WakeCauses::TICK),
-        wheel_timer: ended_by(WakeCauses::WHEEL_TIMER),
-        hrtimer: ended_by(WakeCauses::HRTIMER),
-        interrupt: ended_by(WakeCauses::INTERRUPT),
-        ipi: ended_by(WakeCauses::IPI),
-        unknown: cpu.periods.iter().filter(|period| period.causes.is_empty()).count(),
-        task_followed: cpu
-            .periods
-            .iter()
-            .filter(|period| period.followed_by == WhatFollowed::Task)
-            .count(),
-        decisions: cpu.decisions.len(),
-    };
     CpuSummary { counts, entries }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod count;
 pub(crate) mod decide;
+pub(crate) mod differences;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod governors;

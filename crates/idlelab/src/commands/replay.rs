@@ -7,16 +7,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use idlelab_evidence::style::{Mark, Style};
-use idlelab_governors::catalog::{self, GovernorName, Standing};
+use idlelab_governors::catalog::{self, Standing};
 use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Divergence, FreeRun, Prepared, WhatIf, check_accounting, check_decisions,
+    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, WhatIf, check_accounting,
+    check_decisions,
 };
 use serde::Serialize;
 
-use crate::cli::{Machine, OutcomeFormat, Replay};
+use crate::cli::{Machine, OutcomeFormat, Printed, Replay};
+use crate::commands::differences::Parting;
+use crate::governor::{self, Given, Ready};
 use crate::{Trust, input, output};
 
 /// The JSON document. docs/replay-json.md describes every member.
@@ -30,6 +33,8 @@ struct Report {
     self_check: SelfCheck,
     notes: Vec<String>,
     outcomes: Vec<Outcome>,
+    differences: Option<Parting>,
+    failures: Vec<String>,
 }
 
 /// What the replay is worth.
@@ -62,19 +67,37 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
     // On the recorded machine the recorded tick rate holds, whatever is asked of the replay.
     let rate = recording.tick_rate.or(recorded.tick_rate).or(arguments.machine.hz);
     let as_recorded = Prepared::new(&recording, &recorded, &WhatIf { rate, ..WhatIf::default() })?;
-    let governor = recorded_governor(arguments, &recording);
+    let recorded_rate = as_recorded.tick_rate();
+    let governor = recorded_governor(arguments, &recording)
+        .map(|governor| governor.ready(recorded_rate))
+        .transpose()?;
+    let governors = governor::ready(&arguments.governors, prepared.tick_rate())?;
+    let governor = governor.as_ref();
     let decisions = match governor.filter(|_| recording.fidelity >= Fidelity::Inputs) {
         Some(governor) => {
-            Some(check_decisions(&recording, &recorded, as_recorded.tick_rate(), governor)?)
+            Some(check_decisions(&recording, &recorded, recorded_rate, governor.candidate())?)
         }
         None => None,
     };
     let free_run = governor.and_then(|governor| {
         // Bounds are no prediction to hold against what was recorded.
-        let [replayed] = &as_recorded.run(governor)[..] else { return None };
+        let [replayed] = &as_recorded.run(governor.candidate())[..] else { return None };
         Some(FreeRun::new(&as_recorded.recorded_states(), replayed))
     });
+    if let Some(failure) = governor.and_then(Ready::failure) {
+        bail!(failure);
+    }
     let accounting = check_accounting(&recording, &recorded)?;
+    let candidates: Vec<Candidate<'_>> = governors.iter().map(Ready::candidate).collect();
+    let mut outcomes = prepared.compare(&candidates);
+    let differences = Parting::new(arguments, &governors, &prepared)?;
+    let failures: Vec<(String, String)> = governors
+        .iter()
+        .filter_map(|governor| Some((governor.to_string(), governor.failure()?)))
+        .collect();
+    outcomes.retain(|outcome| {
+        failures.iter().all(|(name, _)| outcome.governor.as_deref() != Some(name))
+    });
     let report = Report {
         recording: recording.source.clone(),
         fidelity: recording.fidelity.level(),
@@ -82,7 +105,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         platform: prepared.platform().name.clone(),
         tick_hz: prepared.tick_rate().hertz(),
         self_check: SelfCheck {
-            governor: governor.map(|governor| governor.to_string()).or(recording.governor.clone()),
+            governor: governor.map(ToString::to_string).or(recording.governor.clone()),
             decisions: decisions.as_ref().map(|check| check.decisions),
             reproduced: decisions.as_ref().map(|check| check.reproduced),
             constant_guess: decisions.as_ref().map(|check| check.constant_guess),
@@ -94,34 +117,46 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             .notes
             .iter()
             .map(ToString::to_string)
-            .chain(reconstructed(&arguments.governors))
+            .chain(reconstructed(&governors))
             .collect(),
-        outcomes: prepared.compare(&arguments.governors),
+        outcomes,
+        differences,
+        failures: failures.iter().map(|(_, failure)| failure.clone()).collect(),
     };
+    let printed = Printing { report: &report, recording: &recording, governors: &governors };
     match &arguments.printed.output {
-        None => print(&report, &recording, arguments, &mut output::stdout())?,
+        None => printed.print(&arguments.printed, &mut output::stdout())?,
         Some(path) => {
             // What stands there stays until the new file is whole.
             let mut whole = Vec::new();
-            print(&report, &recording, arguments, &mut whole)?;
+            printed.print(&arguments.printed, &mut whole)?;
             fs::write(path, &whole)
                 .with_context(|| format!("{}: cannot be written", path.display()))?;
         }
     }
-    Ok(report.self_check.trust())
+    report.failures.iter().for_each(|failure| eprintln!("idlelab: {failure}"));
+    let trust = report.self_check.trust();
+    Ok(if report.failures.is_empty() { trust } else { Trust::GovernorFailed })
 }
 
-fn print(
-    report: &Report,
-    recording: &Recording,
-    arguments: &Replay,
-    out: &mut impl Write,
-) -> Result<()> {
-    let rows = || file::rows(&report.outcomes, standing);
-    match arguments.printed.format {
-        OutcomeFormat::Json => output::write_json(report, out),
-        OutcomeFormat::Csv => output::write_csv(rows(), out),
-        OutcomeFormat::Text => text(report, recording, arguments, out),
+/// What is printed, and of what.
+struct Printing<'a> {
+    report: &'a Report,
+    recording: &'a Recording,
+    governors: &'a [Ready],
+}
+
+impl Printing<'_> {
+    fn print(&self, how: &Printed, out: &mut impl Write) -> Result<()> {
+        let report = self.report;
+        match (how.format, &report.differences) {
+            (OutcomeFormat::Json, _) => output::write_json(report, out),
+            (OutcomeFormat::Csv, Some(differences)) => output::write_csv(differences.kinds(), out),
+            (OutcomeFormat::Csv, None) => {
+                output::write_csv(file::rows(&report.outcomes, standing), out)
+            }
+            (OutcomeFormat::Text, _) => text(self, how.style.map(Style::from), out),
+        }
     }
 }
 
@@ -132,10 +167,14 @@ fn standing(name: &str) -> Option<String> {
 }
 
 /// A line for each governor whose figures are to be taken with a grain of salt.
-fn reconstructed(governors: &[GovernorName]) -> impl Iterator<Item = String> {
-    governors.iter().filter(|name| name.entry().standing == Standing::Reconstructed).map(|name| {
-        format!("{name} is reconstructed from mails and changelogs, never compared with its C")
-    })
+fn reconstructed(governors: &[Ready]) -> impl Iterator<Item = String> {
+    governors
+        .iter()
+        .filter_map(Ready::name)
+        .filter(|name| name.entry().standing == Standing::Reconstructed)
+        .map(|name| {
+            format!("{name} is reconstructed from mails and changelogs, never compared with its C")
+        })
 }
 
 /// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.
@@ -181,18 +220,13 @@ fn machines(asked: &Machine, recording: &Recording) -> Result<(Platform, Option<
 
 /// The governor that was in force: as the user says, else as the recording says. A recording does
 /// not tell the kernel's version, so the newest revision of that name is taken.
-fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<GovernorName> {
-    arguments
-        .recorded_governor
-        .or_else(|| recording.governor.as_deref().and_then(|name| catalog::find(name).ok()))
+fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Given> {
+    let recorded = || recording.governor.as_deref().and_then(|name| catalog::find(name).ok());
+    arguments.recorded_governor.clone().or_else(|| recorded().map(Given::Named))
 }
 
-fn text(
-    report: &Report,
-    recording: &Recording,
-    arguments: &Replay,
-    out: &mut impl Write,
-) -> Result<()> {
+fn text(printing: &Printing<'_>, style: Option<Style>, out: &mut impl Write) -> Result<()> {
+    let Printing { report, recording, governors } = printing;
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
     writeln!(
@@ -220,13 +254,16 @@ fn text(
         )?;
     }
     writeln!(out)?;
-    let tables = match arguments.printed.style {
+    let tables = match style {
         None => idlelab_evidence::plain_text(&report.outcomes),
         // A replay of one recording has no noise to tell a difference from.
-        Some(style) => Style::from(style).print(&report.outcomes, &|_, _| Mark::Untested),
+        Some(style) => style.print(&report.outcomes, &|_, _| Mark::Untested),
     };
     out.write_all(tables.as_bytes())?;
-    for note in reconstructed(&arguments.governors) {
+    if let Some(differences) = &report.differences {
+        differences.text(out)?;
+    }
+    for note in reconstructed(governors) {
         writeln!(out, "\nNote: {note}.")?;
     }
     out.flush()?;

@@ -117,7 +117,7 @@ impl Reader {
         if found.in_interrupt {
             self.tracker.interrupt(found.cpu, found.time);
         }
-        self.tracker.event(found.cpu, found.time, event);
+        self.tracker.event(found.cpu, found.time, &event);
         true
     }
 

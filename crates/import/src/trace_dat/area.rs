@@ -13,7 +13,7 @@ use crate::bytes::ByteOrder;
 const READ_AHEAD: u64 = 1 << 16;
 
 /// The largest compressed piece that is unpacked. trace-cmd packs ten pages at once.
-const LARGEST_CHUNK: u64 = 1 << 22;
+const LARGEST_CHUNK: usize = 1 << 22;
 
 /// Where in the file one CPU's pages are.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub(super) struct AreaReader {
     /// Whole pages, unpacked, and which of them is next.
     pages: Vec<u8>,
     next_page: usize,
+    /// A piece of the file before it is unpacked.
+    packed: Vec<u8>,
     /// Where in the file the next pages are, and where they end; chunks that remain.
     offset: u64,
     end: u64,
@@ -43,7 +45,6 @@ pub(super) struct AreaReader {
     page: (usize, usize),
     position: Position,
     page_end: usize,
-    record: (usize, usize),
     lost: Option<u64>,
     cut: bool,
     damaged_pages: u64,
@@ -58,13 +59,13 @@ impl AreaReader {
             order,
             pages: Vec::new(),
             next_page: 0,
+            packed: Vec::new(),
             offset,
             end,
             chunks: None,
             page: (0, 0),
-            position: Position { at: 0, time: 0 },
+            position: Position::default(),
             page_end: 0,
-            record: (0, 0),
             lost: None,
             cut: false,
             damaged_pages: 0,
@@ -99,7 +100,7 @@ impl AreaReader {
     pub(super) fn record(&self) -> &[u8] {
         let (start, end) = self.page;
         let page = self.pages.get(start..end).unwrap_or_default();
-        page.get(self.record.0..self.record.1).unwrap_or_default()
+        page.get(self.position.record..self.position.at).unwrap_or_default()
     }
 
     /// Goes on to the next record and says its time; none at the end.
@@ -111,10 +112,7 @@ impl AreaReader {
         loop {
             let page = self.pages.get(self.page.0..self.page.1).unwrap_or_default();
             match self.position.advance(page, self.page_end, self.order) {
-                Found::Record { start, end } => {
-                    self.record = (start, end);
-                    return Ok(Some(self.position.time));
-                }
+                Found::Record => return Ok(Some(self.position.time)),
                 Found::End => {}
                 Found::Damaged => {
                     // What the page holds behind is lost.
@@ -145,7 +143,7 @@ impl AreaReader {
         self.page = (start, end);
         let page = self.pages.get(start..end).unwrap_or_default();
         if let Some(header) = Header::read(page, self.layout, self.order) {
-            self.position = Position { at: header.start, time: header.time };
+            self.position = Position { at: header.start, time: header.time, ..Position::default() };
             self.page_end = header.end;
             if let Some(lost) = header.lost {
                 self.lose(lost);
@@ -184,13 +182,14 @@ impl AreaReader {
         &mut self,
         input: &mut Input<R>,
     ) -> Result<Option<()>, ImportError> {
-        let mut packed = Vec::new();
+        let packed = &mut self.packed;
+        packed.clear();
         let left = match self.chunks {
             Some(left) => left,
             None if self.offset >= self.end => 0,
             None => {
-                input.read(self.offset, 4, &mut packed)?;
-                let Some(count) = self.order.u32(&packed) else { return Ok(None) };
+                input.read(self.offset, 4, packed)?;
+                let Some(count) = self.order.u32(packed) else { return Ok(None) };
                 self.offset = self.offset.saturating_add(4);
                 count
             }
@@ -200,20 +199,22 @@ impl AreaReader {
             return Ok(None);
         }
         packed.clear();
-        input.read(self.offset, 8, &mut packed)?;
-        let sizes = self.order.u32(&packed).zip(packed.get(4..).and_then(|b| self.order.u32(b)));
+        input.read(self.offset, 8, packed)?;
+        let sizes = self.order.u32(packed).zip(packed.get(4..).and_then(|b| self.order.u32(b)));
         let Some((size, unpacked)) = sizes else { return Ok(None) };
-        let (size, unpacked) = (u64::from(size), u64::from(unpacked));
+        let (size, unpacked) = (size as usize, unpacked as usize);
         if unpacked > LARGEST_CHUNK || size > LARGEST_CHUNK {
             return Ok(None);
         }
+        let size = size as u64;
         packed.clear();
-        let got = input.read(self.offset.saturating_add(8), size, &mut packed)?;
+        let got = input.read(self.offset.saturating_add(8), size, packed)?;
         self.offset = self.offset.saturating_add(8 + size);
         if got < size {
             return Ok(None);
         }
-        let done = self.area.compression.unpack(&packed, unpacked, &mut self.pages);
+        let method = &self.area.compression;
+        let done = input.unpacker.unpack(method, packed, unpacked, &mut self.pages);
         if done.is_some() {
             self.chunks = Some(left - 1);
         }

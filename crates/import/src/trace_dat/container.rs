@@ -17,7 +17,7 @@ use std::io::{Read, Seek, SeekFrom};
 use super::area::Area;
 use super::options::{TscToNanoseconds, clock_name};
 use super::page::Layout;
-use super::unpack::Compression;
+use super::unpack::{Compression, Unpacker};
 use crate::ImportError;
 use crate::bytes::{ByteOrder, Bytes};
 use crate::tracepoint::{Format, Names, Symbols};
@@ -25,7 +25,7 @@ use crate::tracepoint::{Format, Names, Symbols};
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
 /// The largest section that is unpacked: descriptions and names, no trace data.
-const LARGEST_SECTION: u64 = 1 << 28;
+const LARGEST_SECTION: usize = 1 << 28;
 
 /// More CPUs than any kernel is built for.
 const MOST_CPUS: u32 = 1 << 14;
@@ -45,10 +45,11 @@ mod option {
     pub(super) const PRINTK: u16 = 20;
 }
 
-/// The file, read at any place.
+/// The file, read at any place, and what unpacks its parts.
 pub(super) struct Input<R> {
     source: R,
     length: u64,
+    pub(super) unpacker: Unpacker,
     pub(super) name: String,
 }
 
@@ -56,7 +57,7 @@ impl<R: Read + Seek> Input<R> {
     pub(super) fn new(mut source: R, name: &str) -> Result<Self, ImportError> {
         let name = name.to_owned();
         match source.seek(SeekFrom::End(0)) {
-            Ok(length) => Ok(Self { source, length, name }),
+            Ok(length) => Ok(Self { source, length, unpacker: Unpacker::default(), name }),
             Err(source) => Err(ImportError::Io { name, source }),
         }
     }
@@ -449,14 +450,16 @@ impl<R: Read + Seek> Sections<'_, R> {
         let mut bytes = Bytes::new(&content, self.order);
         let mut parts = || {
             let (packed, unpacked) = (bytes.u32()?, bytes.u32()?);
-            Some((u64::from(unpacked), bytes.take(u64::from(packed))?))
+            Some((unpacked as usize, bytes.take(u64::from(packed))?))
         };
         let Some((size, packed)) = parts() else { return Ok(None) };
         if size > LARGEST_SECTION {
             return Ok(None);
         }
         let mut unpacked = Vec::new();
-        Ok(self.compression.unpack(packed, size, &mut unpacked).map(|()| unpacked))
+        let unpacker = &mut self.input.unpacker;
+        let done = unpacker.unpack(&self.compression, packed, size, &mut unpacked);
+        Ok(done.map(|()| unpacked))
     }
 
     /// The areas of a buffer, from its option.

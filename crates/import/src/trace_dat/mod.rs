@@ -21,7 +21,7 @@ mod page;
 mod unpack;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
 
 use idlelab_recording::{Note, NoteKind, Recording};
@@ -31,8 +31,7 @@ use self::area::AreaReader;
 use self::container::{Contents, Input};
 use self::options::Clock;
 use crate::ImportError;
-use crate::event::Event;
-use crate::tracepoint::Records;
+use crate::tracepoint::{Head, Records};
 use crate::tracker::Tracker;
 
 /// Reads a whole file.
@@ -51,8 +50,8 @@ struct Merge<'a, R> {
     clock: Clock,
     readers: Vec<AreaReader>,
     tracker: Tracker,
-    /// From which buffer each kind of record is taken.
-    taken_from: HashMap<u16, usize>,
+    /// From which buffer each kind of record is taken, by the kind's number.
+    taken_from: Vec<Option<usize>>,
     events: u64,
     incomplete_events: u64,
     recorded_twice: u64,
@@ -85,7 +84,7 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
             clock,
             readers,
             tracker: Tracker::default(),
-            taken_from: HashMap::new(),
+            taken_from: Vec::new(),
             events: 0,
             incomplete_events: 0,
             recorded_twice: 0,
@@ -122,13 +121,15 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
     }
 
     /// Takes the record that a reader stands at.
+    #[inline]
     fn take(&mut self, number: usize, time: u64) {
         let Some(reader) = self.readers.get_mut(number) else { return };
         if let Some(lost) = reader.take_lost() {
             self.tracker.lost(reader.cpu(), lost);
         }
         let cpu = reader.cpu();
-        let Some(decoded) = self.records.decode(reader.record()) else {
+        let record = reader.record();
+        let Some(Head { id, in_interrupt }) = self.records.head(record) else {
             self.incomplete_events += 1;
             return;
         };
@@ -138,19 +139,25 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
             return;
         };
         let time = Nanoseconds::new(time);
-        if decoded.event == Some(Event::Other) && !decoded.in_interrupt {
-            self.tracker.event(cpu, time, Event::Other);
+        if !in_interrupt && !self.records.reads(id) {
+            self.tracker.passed(time);
             return;
         }
         // An event that two buffers recorded would count twice.
-        if *self.taken_from.entry(decoded.id).or_insert(reader.buffer()) != reader.buffer() {
+        let buffer = reader.buffer();
+        if self.taken_from.len() <= usize::from(id) {
+            self.taken_from.resize(usize::from(id) + 1, None);
+        }
+        let from = self.taken_from.get_mut(usize::from(id));
+        if from.is_some_and(|from| *from.get_or_insert(buffer) != buffer) {
             self.recorded_twice += 1;
             return;
         }
-        if decoded.in_interrupt {
+        if in_interrupt {
             self.tracker.interrupt(cpu, time);
         }
-        match decoded.event {
+        // Borrowed where it is: moving it would be the dearest step of all.
+        match &self.records.event(id, record) {
             Some(event) => self.tracker.event(cpu, time, event),
             None => self.incomplete_events += 1,
         }

@@ -81,17 +81,19 @@ impl Header {
 }
 
 /// A place between two events of a page, and the time there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) at: usize,
+    /// Where the data of the record begins that ends here.
+    pub(super) record: usize,
     pub(super) time: u64,
 }
 
 /// What stands at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A record: where its data begins and ends.
-    Record { start: usize, end: usize },
+    /// A record, which ends at the position.
+    Record,
     /// The page ends.
     End,
     /// An event reaches beyond the page.
@@ -154,13 +156,9 @@ impl Position {
                 words => (4, words as usize * 4),
             };
             self.time = self.time.wrapping_add(delta);
-            let start = self.at + head;
-            self.at = start.saturating_add(length);
-            return if self.at <= end {
-                Found::Record { start, end: self.at }
-            } else {
-                Found::Damaged
-            };
+            self.record = self.at + head;
+            self.at = self.record.saturating_add(length);
+            return if self.at <= end { Found::Record } else { Found::Damaged };
         }
     }
 }

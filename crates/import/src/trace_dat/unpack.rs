@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use flate2::read::ZlibDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use zstd::bulk::Decompressor;
 
 /// How parts of the file are compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,19 +25,42 @@ impl Compression {
             other => Self::Other(String::from_utf8_lossy(other).into_owned()),
         }
     }
+}
 
-    /// Unpacks `packed` into `unpacked`, which then holds `size` bytes. None if it yields less.
-    /// Memory grows with what comes out, never by the number that the file gives.
-    pub(super) fn unpack(&self, packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Option<()> {
+/// Unpacks compressed parts.
+#[derive(Default)]
+pub(super) struct Unpacker {
+    /// Made once, since making it costs more than a small part does.
+    zstd: Option<Decompressor<'static>>,
+}
+
+impl Unpacker {
+    /// Unpacks `packed` into `unpacked`, which then holds `size` bytes. None if it yields less, or
+    /// if zstd yields more. The caller bounds `size`.
+    pub(super) fn unpack(
+        &mut self,
+        method: &Compression,
+        packed: &[u8],
+        size: usize,
+        unpacked: &mut Vec<u8>,
+    ) -> Option<()> {
         unpacked.clear();
-        match self {
-            Self::None | Self::Other(_) => return None,
-            Self::Zlib => ZlibDecoder::new(packed).take(size).read_to_end(unpacked).ok()?,
-            Self::Zstd => {
-                StreamingDecoder::new(packed).ok()?.take(size).read_to_end(unpacked).ok()?
+        match method {
+            Compression::None | Compression::Other(_) => return None,
+            Compression::Zlib => {
+                ZlibDecoder::new(packed).take(size as u64).read_to_end(unpacked).ok()?;
             }
-        };
-        (unpacked.len() as u64 == size).then_some(())
+            Compression::Zstd => {
+                // It fills what room there is; the room is paid for when it is filled.
+                unpacked.reserve_exact(size);
+                let zstd = match &mut self.zstd {
+                    Some(zstd) => zstd,
+                    none => none.insert(Decompressor::new().ok()?),
+                };
+                zstd.decompress_to_buffer(packed, unpacked).ok()?;
+            }
+        }
+        (unpacked.len() == size).then_some(())
     }
 }
 
@@ -51,15 +74,16 @@ mod tests {
 
     #[test]
     fn no_more_and_no_less_than_said() {
-        let mut out = Vec::new();
+        let mut unpacker = Unpacker::default();
         for (method, packed) in [(Compression::Zlib, ZLIB), (Compression::Zstd, ZSTD)] {
-            assert_eq!(method.unpack(packed, 12, &mut out), Some(()), "{method:?}");
-            assert_eq!(out, b"idleidleidle");
-            assert_eq!(method.unpack(packed, 4, &mut out), Some(()));
-            assert_eq!(out, b"idle");
-            assert_eq!(method.unpack(packed, u64::MAX, &mut out), None);
-            assert_eq!(method.unpack(&packed[..6], 12, &mut out), None);
+            let mut unpack = |packed: &[u8], size| {
+                let mut out = Vec::new();
+                unpacker.unpack(&method, packed, size, &mut out).map(|()| out)
+            };
+            assert_eq!(unpack(packed, 12).as_deref(), Some(&b"idleidleidle"[..]), "{method:?}");
+            assert_eq!(unpack(packed, 1 << 20), None);
+            assert_eq!(unpack(&packed[..6], 12), None);
         }
-        assert_eq!(Compression::of(b"none").unpack(ZLIB, 12, &mut out), None);
+        assert_eq!(unpacker.unpack(&Compression::None, ZLIB, 12, &mut Vec::new()), None);
     }
 }

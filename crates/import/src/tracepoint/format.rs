@@ -19,8 +19,9 @@ use crate::bytes::ByteOrder;
 /// Where a field is within a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    offset: usize,
-    size: usize,
+    /// In bytes, as its size. No record that is read reaches beyond 64 KiB.
+    offset: u16,
+    size: u16,
     signed: bool,
     text: Option<TextLocation>,
 }
@@ -38,7 +39,7 @@ impl Field {
     /// Its value, as wide as the kernel's.
     #[inline]
     pub(crate) fn get(self, record: &[u8], order: ByteOrder) -> Option<u64> {
-        let bytes = record.get(self.offset..)?;
+        let bytes = record.get(self.offset()..)?;
         let bits = match self.size {
             1 => u64::from(*bytes.first()?),
             2 => u64::from(order.u16(bytes)?),
@@ -68,24 +69,26 @@ impl Field {
     }
 
     /// How many bytes it has.
+    #[inline]
     pub(crate) const fn size(self) -> usize {
-        self.size
+        self.size as usize
     }
 
     /// Where it begins.
+    #[inline]
     pub(crate) const fn offset(self) -> usize {
-        self.offset
+        self.offset as usize
     }
 
     /// The text that it holds or points to, up to its NUL.
     pub(crate) fn text(self, record: &[u8], order: ByteOrder) -> Option<&[u8]> {
         let text = match self.text {
-            None => record.get(self.offset..self.offset.checked_add(self.size)?)?,
+            None => record.get(self.offset()..self.offset() + self.size())?,
             Some(from) => {
-                let location = order.u32(record.get(self.offset..)?)?;
+                let location = order.u32(record.get(self.offset()..)?)?;
                 let base = match from {
                     TextLocation::Record => 0,
-                    TextLocation::Field => self.offset + self.size,
+                    TextLocation::Field => self.offset() + self.size(),
                 };
                 let start = base + (location & 0xffff) as usize;
                 record.get(start..start + (location >> 16) as usize)?
@@ -152,15 +155,10 @@ fn field(text: &str) -> Option<(String, Field)> {
     };
     let name = declaration.split_whitespace().next_back()?;
     let name = name.split('[').next()?.trim_start_matches('*').to_owned();
-    // A record is no longer than a page of the ring buffer, whose size has 16 bits to spare.
-    let (offset, size): (u32, u32) = (offset?, size?);
-    let field = Field {
-        offset: usize::try_from(offset).ok()?,
-        size: usize::try_from(size).ok()?,
-        signed,
-        text,
-    };
-    Some((name, field))
+    let size: u32 = size?;
+    // A page's data is longer than any field of a record; only where it begins is of use.
+    let size = u16::try_from(size).unwrap_or(u16::MAX);
+    Some((name, Field { offset: offset?, size, signed, text }))
 }
 
 #[cfg(test)]

@@ -6,5 +6,5 @@ mod record;
 mod symbols;
 
 pub(crate) use format::Format;
-pub(crate) use record::{Names, Records};
+pub(crate) use record::{Head, Names, Records};
 pub(crate) use symbols::Symbols;

@@ -35,15 +35,13 @@ pub(crate) struct Records {
     ticks: Vec<u64>,
 }
 
-/// One record, decoded.
+/// What every record says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decoded<'a> {
+pub(crate) struct Head {
     /// The number of its kind.
     pub(crate) id: u16,
     /// Whether it was traced in a hard or soft interrupt.
     pub(crate) in_interrupt: bool,
-    /// What it says; none if it is of a kind that is read but lacks a field.
-    pub(crate) event: Option<Event<'a>>,
 }
 
 /// The fields of the records that are read, by kind.
@@ -170,20 +168,26 @@ impl Records {
         !self.names.symbols.is_empty()
     }
 
-    /// Decodes a record; none if it is too short to say what it is.
+    /// What a record says of itself; none if it is too short for that.
     #[inline]
-    pub(crate) fn decode(&self, record: &[u8]) -> Option<Decoded<'_>> {
+    pub(crate) fn head(&self, record: &[u8]) -> Option<Head> {
         let id = u16::try_from(self.common_type.get(record, self.order)?).ok()?;
         let flags = self.common_flags.and_then(|field| field.get(record, self.order));
-        let event = match self.by_id.get(usize::from(id)) {
-            Some(Some(layout)) => self.event(layout, record),
-            _ => Some(Event::Other),
-        };
-        let in_interrupt = flags.unwrap_or(0) & INTERRUPT_FLAGS != 0;
-        Some(Decoded { id, in_interrupt, event })
+        Some(Head { id, in_interrupt: flags.unwrap_or(0) & INTERRUPT_FLAGS != 0 })
     }
 
-    fn event(&self, layout: &Layout, record: &[u8]) -> Option<Event<'_>> {
+    /// Whether records of a kind are read.
+    #[inline]
+    pub(crate) fn reads(&self, id: u16) -> bool {
+        self.by_id.get(usize::from(id)).is_some_and(Option::is_some)
+    }
+
+    /// The event that a record of a kind tells; none if it lacks a field.
+    #[inline]
+    pub(crate) fn event(&self, id: u16, record: &[u8]) -> Option<Event<'_>> {
+        let Some(Some(layout)) = self.by_id.get(usize::from(id)) else {
+            return Some(Event::Other);
+        };
         let get = |field: Field| field.get(record, self.order);
         let signed = |field: Field| field.signed(record, self.order);
         let cpu = |field: Field| u32::try_from(get(field)?).ok();

@@ -12,15 +12,15 @@
 //!                                     polling state)          reflection)
 //! ```
 
+mod by_cpu;
 mod cpu;
 mod settle;
 mod timers;
 
-use std::collections::BTreeMap;
-
 use idlelab_recording::{Fidelity, Note, NoteKind, Period, Recording, WakeCauses};
 use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 
+use self::by_cpu::ByCpu;
 use self::cpu::Cpu;
 use self::settle::SleepLength;
 use self::timers::{Jiffies, Pending, TickTimer, TimerClock};
@@ -29,7 +29,7 @@ use crate::event::{Caller, Event, Purpose};
 /// Follows all CPUs of a trace.
 #[derive(Default)]
 pub(crate) struct Tracker {
-    cpus: BTreeMap<u32, Cpu>,
+    cpus: ByCpu<Cpu>,
     hrtimers: Pending,
     wheel: Pending,
     tick_timer: TickTimer,
@@ -59,11 +59,11 @@ struct Seen {
 
 impl Tracker {
     /// Takes the next event in the order of the file.
-    pub(crate) fn event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
-        self.first.get_or_insert(time);
-        self.last = self.last.max(time);
+    #[inline]
+    pub(crate) fn event(&mut self, cpu: u32, time: Nanoseconds, event: &Event<'_>) {
+        self.passed(time);
         self.timer_event(cpu, time, event);
-        match event {
+        match *event {
             Event::Enter { cpu: idle, .. } | Event::Exit { cpu: idle } if self.suspended => {
                 self.cpu(idle, time).idle_in_suspend();
             }
@@ -157,6 +157,13 @@ impl Tracker {
         }
     }
 
+    /// An event that tells nothing but its time.
+    #[inline]
+    pub(crate) fn passed(&mut self, time: Nanoseconds) {
+        self.first.get_or_insert(time);
+        self.last = self.last.max(time);
+    }
+
     /// Something was traced in interrupt context.
     pub(crate) fn interrupt(&mut self, cpu: u32, time: Nanoseconds) {
         self.cpu(cpu, time).woken(time, WakeCauses::NONE, None);
@@ -164,18 +171,18 @@ impl Tracker {
 
     /// The tracer lost events of a CPU: what it was in the midst of is unknown.
     pub(crate) fn lost(&mut self, cpu: u32, events: u64) {
-        self.cpus.entry(cpu).or_default().lost(events);
+        self.cpus.of(cpu).lost(events);
     }
 
     /// Takes note of an idle event that another CPU traced.
     fn traced_by(&mut self, cpu: u32, idle: u32) {
         if cpu != idle {
-            self.cpus.entry(idle).or_default().idle_traced_elsewhere();
+            self.cpus.of(idle).idle_traced_elsewhere();
         }
     }
 
     fn cpu(&mut self, cpu: u32, time: Nanoseconds) -> &mut Cpu {
-        let found = self.cpus.entry(cpu).or_default();
+        let found = self.cpus.of(cpu);
         if !found.reached(time) {
             self.out_of_order += 1;
         }
@@ -189,8 +196,8 @@ impl Tracker {
         state
     }
 
-    fn timer_event(&mut self, cpu: u32, time: Nanoseconds, event: Event<'_>) {
-        let (causes, due) = match event {
+    fn timer_event(&mut self, cpu: u32, time: Nanoseconds, event: &Event<'_>) {
+        let (causes, due) = match *event {
             Event::HrtimerStart { timer, is_tick, expires } => {
                 self.seen.timers = true;
                 if is_tick {
@@ -256,7 +263,7 @@ impl Tracker {
         let tick_rate = self.tick_timer.rate();
         let mut notes = Vec::new();
         let mut cpus = Vec::new();
-        for (number, mut cpu) in self.cpus {
+        for (number, mut cpu) in self.cpus.into_ascending() {
             cpu.end(CpuId(number), &mut notes);
             let phase = tick_rate.and_then(|rate| {
                 let phase = self.tick_timer.phase(number, rate)?;

@@ -7,7 +7,6 @@ use std::io::Write;
 
 use flate2::Compression as Level;
 use flate2::write::ZlibEncoder;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 /// What the file is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -330,7 +329,7 @@ impl File {
                 encoder.write_all(bytes).unwrap();
                 encoder.finish().unwrap()
             }
-            _ => compress_to_vec(bytes, CompressionLevel::Fastest),
+            _ => zstd::bulk::compress(bytes, 1).unwrap(),
         }
     }
 

@@ -154,7 +154,7 @@ fn no_state_may_be_missing_among_the_others() {
 
 /// A driver refused a state more than 40 million times in minutes, and the governor was blamed.
 #[test]
-fn a_state_that_the_driver_refuses_is_no_fault_of_the_governor() {
+fn b30_a_state_that_the_driver_refuses_is_no_fault_of_the_governor() {
     let cpu = |cpu, rejected| {
         state(cpu, 0, "WFI", [rejected, rejected, 0, 0, 0])
             + &state(cpu, 1, "cpu-off", [0, 0, 0, 0, rejected])

@@ -128,7 +128,7 @@ fn the_xeons_c3_is_off() {
 }
 
 #[test]
-fn the_phone_soc_has_three_tables_and_equal_residencies() {
+fn b31_the_phone_soc_has_three_tables_and_equal_residencies() {
     let soc = get("mt8196").unwrap();
     assert_eq!(soc.tick_rate.unwrap().hertz(), 1000);
     let cpuoff = |cpu| {

@@ -34,7 +34,7 @@ fn figure(section: &str, keys: &str) -> String {
 }
 
 #[test]
-fn the_longest_times_are_exact() {
+fn b29_the_longest_times_are_exact() {
     let text =
         one_table("{ name = 'a', exit_latency_us = 2147484, target_residency_us = 4294967295 },");
     let (platform, found) = read(&text).unwrap();
@@ -109,7 +109,7 @@ fn a_table_has_one_to_ten_states() {
 }
 
 #[test]
-fn odd_tables_are_warned_of_at_their_line() {
+fn b29_odd_tables_are_warned_of_at_their_line() {
     let text = one_table(
         "{ name = 'C1', exit_latency_us = 1, target_residency_us = 1 },\n\
          { name = 'C6N', exit_latency_us = 300, target_residency_us = 275 },",

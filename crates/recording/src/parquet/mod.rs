@@ -33,6 +33,7 @@ mod metadata;
 mod read;
 mod rounds;
 mod row;
+mod shelter;
 mod write;
 
 pub use error::{ReadError, WriteError};

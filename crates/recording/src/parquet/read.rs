@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use ::parquet::data_type::DataType;
-use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
@@ -16,6 +14,7 @@ use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 
 use super::columns::{COLUMNS, Column, Values};
 use super::row::Row;
+use super::shelter::sheltered;
 use super::write::WRITER;
 use super::{ReadError, checksum, footer, metadata};
 use crate::Recording;
@@ -285,15 +284,6 @@ fn is_within(chunk: &ColumnChunkMetaData, length: usize) -> bool {
     let end = start.checked_add(chunk.compressed_size());
     let end = end.and_then(|end| usize::try_from(end).ok());
     start >= 0 && chunk.compressed_size() >= 0 && end.is_some_and(|end| end <= length)
-}
-
-/// Calls the Parquet library, which is meant to return an error on damaged input but has
-/// assertions on its way there.
-fn sheltered<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("the Parquet library cannot make sense of it".to_owned()),
-    }
 }
 
 #[cfg(test)]
