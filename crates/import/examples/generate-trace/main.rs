@@ -25,7 +25,8 @@ use std::process::ExitCode;
 
 use workload::Cpu;
 
-const USAGE: &str = "usage: generate-trace --format trace-dat|text --seconds N --cpus N [--seed N] FILE";
+const USAGE: &str =
+    "usage: generate-trace --format trace-dat|text --seconds N --cpus N [--seed N] FILE";
 
 /// What a write is gathered to, in bytes.
 const BUFFER: usize = 1 << 20;
@@ -69,7 +70,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .map(|cpu| Cpu::new(cpu, arguments.cpus, arguments.seconds, arguments.seed))
         .collect();
     let mut file = BufWriter::with_capacity(BUFFER, File::create(&arguments.file)?);
-    if arguments.text { text::write(cpus, &mut file)? } else { trace_dat::write(cpus, &mut file)? }
+    if arguments.text {
+        text::write(cpus, &mut file)?
+    } else {
+        trace_dat::write(cpus, &mut file)?
+    }
     file.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -219,9 +219,11 @@ fn record(event: &Event) -> Vec<u8> {
     record.extend([event.flags, 1]);
     record.extend(event.task.pid.to_le_bytes());
     let mut texts = Vec::new();
-    let length = event.kind.fields.iter().fold(8_usize, |offset, field| {
-        offset.next_multiple_of(field.size.min(8)) + field.size
-    });
+    let length = event
+        .kind
+        .fields
+        .iter()
+        .fold(8_usize, |offset, field| offset.next_multiple_of(field.size.min(8)) + field.size);
     for (field, value) in event.kind.fields.iter().zip(&event.values) {
         record.resize(record.len().next_multiple_of(field.size.min(8)), 0);
         let end = record.len() + field.size;
