@@ -47,6 +47,12 @@ pub(crate) enum Command {
     Governors(Governors),
     /// Drive one governor step by step
     Decide(Decide),
+    /// Say what happens when a governor's choices feed back into a workload
+    Simulate(Simulate),
+    /// List the scenarios that are built in, or print one
+    Scenarios(Scenarios),
+    /// Run published experiments again and say whether they come out the same
+    Headlines(Headlines),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -520,6 +526,108 @@ impl From<Latency> for ExitLatency {
             Latency::None => Self::None,
         }
     }
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  idlelab simulate pipe-cross-core -g teo,menu
+  idlelab simulate periodic --set interval_us=21 -g teo,menu --runs 5
+  idlelab simulate pipe-cross-core --platform i5-10600k -g menu@4.6,menu@4.6-reverted
+  idlelab simulate my-scenario.toml -g path/to/teo.c
+  idlelab simulate phone-idle -g teo@6.12 --recording run.parquet
+                                              then: idlelab replay run.parquet
+
+Every figure is of a model: docs/realism-gaps.md says how it differs from machines.";
+
+/// Say what happens when a governor's choices feed back into a workload
+///
+/// Runs a scenario, tasks on a model of a machine, under each governor. All governors see the same
+/// draws; run N has the seed plus N. The same seed gives the same output whatever the number of
+/// threads.
+#[derive(Args)]
+#[command(after_help = SIMULATE_EXAMPLES)]
+pub(crate) struct Simulate {
+    /// A scenario that is built in (see `idlelab scenarios`), or a TOML file
+    pub(crate) scenario: String,
+    /// Governors, as `idlelab governors` lists them, or C files of a kernel
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
+        default_value = "teo,menu"
+    )]
+    pub(crate) governors: Vec<Given>,
+    /// Runs of each governor, each with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// How much time is simulated, in seconds [default: as the scenario says]
+    #[arg(long, value_name = "SECONDS", value_parser = window)]
+    pub(crate) seconds: Option<Nanoseconds>,
+    /// The seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Another machine: a built-in platform, a TOML file, a counter dump, or the root of a /sys tree
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: Option<String>,
+    /// Another tick rate
+    #[arg(long, value_name = "N", value_parser = tick_rate)]
+    pub(crate) hz: Option<TickRate>,
+    /// Another value of a parameter of the scenario; may be given more than once
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = parameter)]
+    pub(crate) set: Vec<(String, f64)>,
+    /// Keep what the first governor's first run did as a recording
+    #[arg(long, value_name = "FILE.parquet")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Keep the same as ftrace text, which `idlelab import` reads
+    #[arg(long, value_name = "FILE.txt")]
+    pub(crate) trace: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
+    pub(crate) format: OutcomeFormat,
+    /// Threads to use [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+/// List the scenarios that are built in, or print one
+#[derive(Args)]
+pub(crate) struct Scenarios {
+    /// The scenario to print, as TOML: a start for one's own
+    pub(crate) name: Option<String>,
+}
+
+/// Run published experiments again and say whether they come out the same
+///
+/// Each is simulated with the one set of parameters that its platform has; a figure outside its band
+/// is marked with `!`. docs/headlines.md has the table and what is to be known of it.
+#[derive(Args)]
+pub(crate) struct Headlines {
+    /// Runs of each governor, each with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(crate) runs: u32,
+    /// The seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub(crate) format: TextOrJson,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrJson {
+    /// A block for each experiment
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// A parameter and its value.
+fn parameter(text: &str) -> Result<(String, f64), String> {
+    let wrong = || format!("{text:?} is no NAME=NUMBER, such as work_us=0.5");
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value: f64 = value.parse().map_err(|_| wrong())?;
+    if name.is_empty() || !value.is_finite() {
+        return Err(wrong());
+    }
+    Ok((name.to_owned(), value))
 }
 
 /// Seconds with up to nine decimals, without going through floating point.

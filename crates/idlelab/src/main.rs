@@ -40,6 +40,9 @@ fn main() -> ExitCode {
         Command::Platforms(arguments) => commands::platforms::run(&arguments),
         Command::Governors(arguments) => commands::governors::run(&arguments),
         Command::Decide(arguments) => commands::decide::run(&arguments),
+        Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Scenarios(arguments) => commands::scenarios::run(&arguments),
+        Command::Headlines(arguments) => commands::headlines::run(&arguments),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { command } => commands::generate::man(command.as_deref()),
     };

@@ -32,6 +32,7 @@
 mod cpu;
 mod energy;
 mod error;
+mod ftrace;
 mod histogram;
 mod latency;
 mod model;
@@ -55,6 +56,7 @@ use idlelab_states::{CpuId, IdleStates, StateIndex};
 pub use cpu::CpuTime;
 pub use energy::EnergyParts;
 pub use error::SimulationError;
+pub use ftrace::write_ftrace;
 pub use model::{
     Costs, Device, ExitLatencies, Model, Operation, RemoteWake, Source, Task,
 };

@@ -10,11 +10,12 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &str); 9] = files![
+static FILES: [(&str, &str); 10] = files![
     "idle-desktop",
     "periodic",
     "phone-idle",
     "pipe-cross-core",
+    "pipe-same-core",
     "pipe-same-cpu",
     "random-reads",
     "sleep-sweep",
