@@ -67,7 +67,7 @@ pub(super) fn model(
         })?,
     };
     let cpus = builder.cpus(scenario.cpus.as_deref(), &platform)?;
-    let kernel = builder.kernel(&platform.name, scenario.kernel)?;
+    let kernel = builder.kernel(&platform.name, scenario.kernel.clone())?;
     let (costs, exit_latencies) = builder.costs(&kernel, rate)?;
     let duration = match changes.duration {
         Some(duration) => duration,

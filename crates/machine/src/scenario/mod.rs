@@ -43,5 +43,5 @@ pub fn read(file: &str, text: &str, changes: &Changes) -> Result<Model, Scenario
 ///
 /// What the text cannot mean, by file and line.
 pub fn description(file: &str, text: &str) -> Result<String, ScenarioError> {
-    text::parse(file, text).map(|parsed| parsed.description)
+    text::parse(file, text).map(|parsed: text::Scenario| parsed.description)
 }
