@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use idlelab_evidence::style::Style;
 use idlelab_replay::{ExitLatency, LatencyLimit};
 use idlelab_states::{Nanoseconds, TickRate};
 
@@ -74,6 +75,7 @@ Examples:
   idlelab replay --disable 3 --latency-limit 100@0-1 --hz 1000
                                               what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
+  idlelab replay --style runs                 a table as kernel developers post it
   idlelab replay --governors teo,teo@6.6 --differences
                                               by which rules they part
   idlelab replay -g teo,drivers/cpuidle/governors/teo.c
@@ -114,7 +116,7 @@ pub(crate) struct Replay {
     #[arg(long)]
     pub(crate) differences: bool,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) printed: Printed,
     /// Threads to use [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
@@ -509,6 +511,93 @@ pub(crate) enum Format {
     Json,
     /// Comma-separated values with a header
     Csv,
+}
+
+/// How outcomes are printed.
+#[derive(Args)]
+pub(crate) struct Printed {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
+    pub(crate) format: OutcomeFormat,
+    /// Print the text's tables in a style of the mailing lists
+    #[arg(long, value_enum)]
+    pub(crate) style: Option<TableStyle>,
+    /// The file to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutcomeFormat {
+    /// Tables of at most 100 columns, to paste into a mail
+    Text,
+    /// One JSON document
+    Json,
+    /// Comma-separated values with a header, a line for each idle state
+    Csv,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableStyle {
+    /// A line for each run: joules, idles, idle_misses, belows, aboves, entries of each state
+    Runs,
+    /// A line for each state: usage, above, below; then the share of misses
+    States,
+    /// Seconds in each state, with the change against the first governor
+    Times,
+    /// A box of metrics with a column for each state
+    Box,
+    /// A line for each state: ratio, mean time, count, over- and under-predictions
+    Predictions,
+    /// Markdown: states down, governors across, shares of the idle time
+    Shares,
+    /// Means with %stddev and %change, as LKP reports
+    Lkp,
+    /// Shares of stays that were k states too shallow (US k) or too deep (OS k)
+    OverUnder,
+    /// Means and changes as mmtests compares: brackets within the noise, stars beyond
+    Mmtests,
+    /// One line for each run and CPU, as of turbostat; wider than 100 columns
+    Wide,
+    /// Markdown: a line for each run
+    Markdown,
+}
+
+impl From<TableStyle> for Style {
+    fn from(style: TableStyle) -> Self {
+        match style {
+            TableStyle::Runs => Self::Runs,
+            TableStyle::States => Self::States,
+            TableStyle::Times => Self::Times,
+            TableStyle::Box => Self::Box,
+            TableStyle::Predictions => Self::Predictions,
+            TableStyle::Shares => Self::Shares,
+            TableStyle::Lkp => Self::Lkp,
+            TableStyle::OverUnder => Self::OverUnder,
+            TableStyle::Mmtests => Self::Mmtests,
+            TableStyle::Wide => Self::Wide,
+            TableStyle::Markdown => Self::Markdown,
+        }
+    }
+}
+
+impl Printed {
+    /// What belongs together on the command line.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        let wrong = |message: &str| {
+            let mut cli = Cli::command();
+            cli.build();
+            let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
+            Err(match cli.find_subcommand_mut("replay") {
+                Some(command) => error.format(command),
+                None => error,
+            })
+        };
+        if self.style.is_some() && self.format != OutcomeFormat::Text {
+            return wrong("--style is for text; leave out --format");
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,8 +17,12 @@ pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
 
 /// Prints one JSON document.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    let mut out = stdout();
-    serde_json::to_writer_pretty(&mut out, value)?;
+    write_json(value, &mut stdout())
+}
+
+/// Writes one JSON document.
+pub(crate) fn write_json(value: &impl Serialize, out: &mut impl Write) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)?;
     out.flush()?;
     Ok(())
@@ -26,7 +30,15 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
 
 /// Prints rows as CSV, with a header from the fields' names.
 pub(crate) fn csv<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(stdout());
+    write_csv(rows, &mut stdout())
+}
+
+/// Writes rows as CSV, with a header from the fields' names.
+pub(crate) fn write_csv<T: Serialize>(
+    rows: impl IntoIterator<Item = T>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
     for row in rows {
         writer.serialize(row).map_err(as_io)?;
     }

@@ -304,6 +304,12 @@ fn info_says_what_a_recording_holds() {
     assert!(text.contains("fidelity   4"), "{text}");
     assert!(text.contains("23826 whole decisions"), "{text}");
     assert!(text.contains("3 idle when the recording began"), "{text}");
+    let json = stdout(&["info", "recordings/menu-7.3-4cpu.txt.gz", "--format", "json"]);
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let notes = document["notes"].as_array().unwrap();
+    let began = notes.iter().filter(|note| note["kind"] == "idle-at-start");
+    let began: Vec<_> = began.map(|note| (&note["severity"], &note["count"])).collect();
+    assert_eq!(began, vec![(&Value::from("info"), &Value::from(1)); 3], "{json}");
 }
 
 #[test]

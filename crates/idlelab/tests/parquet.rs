@@ -102,3 +102,27 @@ fn a_damaged_file_is_refused_by_its_name() {
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(message.contains(&format!("{path}: is damaged")), "{message}");
 }
+
+/// Other programs' files have no checksum, so the Parquet library gets to see the damage.
+#[test]
+fn a_damaged_file_of_another_program_is_refused_in_one_sentence() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/parquet");
+    let whole = fs::read(folder.join("timers")).unwrap();
+    let damaged = output_file("another.parquet");
+    let path = damaged.to_str().unwrap();
+    let mut refused = 0;
+    for at in (0..whole.len()).step_by(whole.len() / 150) {
+        let mut bytes = whole.clone();
+        bytes[at] = !bytes[at];
+        fs::write(&damaged, &bytes).unwrap();
+        let output = idlelab(&["info", path]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            refused += 1;
+            assert_eq!(output.status.code(), Some(1), "byte {at}: {message}");
+            assert!(message.starts_with(&format!("idlelab: {path}: ")), "byte {at}: {message}");
+            assert_eq!(message.lines().count(), 1, "byte {at}: {message}");
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}

@@ -14,6 +14,11 @@ pub(crate) enum Event<'a> {
     Enter { cpu: u32, state: u64 },
     /// `cpu_idle` with all ones: exit.
     Exit { cpu: u32 },
+    /// `power_start` of a C-state, by the CPU that enters it: what kernels up to 2.6.37 have instead
+    /// of `cpu_idle`, and some later ones beside it.
+    PowerStart { state: u64 },
+    /// `power_end`, by the CPU that left the state.
+    PowerEnd,
     /// `cpu_idle_miss`.
     Miss { cpu: u32, miss: Miss },
     /// `sched_switch`: whether the task that leaves, and the one that comes, is the idle task.

@@ -3,6 +3,9 @@
 
 use crate::event::{Event, Purpose};
 
+/// The `type` of a `power_start` event that tells of an idle state; others are of frequencies.
+pub(crate) const POWER_CSTATE: i64 = 1;
+
 /// What an interrupt handler of this name is for.
 pub(crate) fn purpose(handler: &[u8]) -> Purpose {
     match handler {

@@ -224,3 +224,58 @@ fn raw_text_is_refused_with_the_remedy() {
     assert!(matches!(error, ImportError::RawText { line: 2, .. }), "{error}");
     assert!(error.to_string().contains("noraw"), "{error}");
 }
+
+/// Kernels up to 2.6.37 know no `cpu_idle`. The CPU that `power_end` names may be wrong (their
+/// polling state always says 0); the one that traces it is not.
+#[test]
+fn kernels_without_cpu_idle_tell_it_by_power_start() {
+    let text = idle(100, "power_start: type=1 state=2 cpu_id=1")
+        + &idle(150, "power_start: type=2 state=1600000 cpu_id=1")
+        + &idle(250, "power_end: cpu_id=0")
+        + &idle(300, "power_start: type=1 state=0 cpu_id=1")
+        + &idle(380, "power_end: cpu_id=1");
+    let recording = import(&text);
+    assert_eq!(periods(&recording), [(1_000_100, 1_000_250), (1_000_300, 1_000_380)]);
+    assert_eq!(recording.cpus[0].periods.get(0).unwrap().state.get(), 2);
+    assert_eq!(count(&recording, NoteKind::PowerEvents), 2);
+    assert_eq!(recording.notes.len(), 1, "{:?}", recording.notes);
+}
+
+/// Kernels 2.6.38 to 3.8 can have both events, this one first.
+#[test]
+fn power_start_beside_cpu_idle_counts_for_nothing() {
+    let both = idle(100, "power_start: type=1 state=1 cpu_id=1")
+        + &enter(100)
+        + &idle(250, "power_end: cpu_id=1")
+        + &exit(250)
+        + &idle(300, "power_start: type=1 state=1 cpu_id=1")
+        + &enter(300)
+        + &idle(380, "power_end: cpu_id=1")
+        + &exit(380);
+    let recording = import(&both);
+    assert_eq!(periods(&recording), [(1_000_100, 1_000_250), (1_000_300, 1_000_380)]);
+    assert_eq!(recording.notes, []);
+    // Begun while the CPU was idle.
+    let late = both.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>();
+    let recording = import(&late);
+    assert_eq!(periods(&recording), [(1_000_300, 1_000_380)]);
+    assert_eq!(count(&recording, NoteKind::IdleAtStart), 1);
+    assert_eq!(recording.notes.len(), 1, "{:?}", recording.notes);
+}
+
+#[test]
+fn the_verbose_latency_format_is_read() {
+    let line = |flags: u32, micros: u32, event: &str| {
+        format!(
+            "          <idle>       0   1 {flags} 00000001 000000a3 [{micros:08x}] 18.671ms \
+             (+0.643ms): {event}\n"
+        )
+    };
+    let text = line(1, 1_000_100, "cpu_idle: state=1 cpu_id=1")
+        + &line(1, 1_000_250, "cpu_idle: state=4294967295 cpu_id=1")
+        + &line(9, 1_000_252, "irq_handler_entry: irq=5 name=eth0");
+    let recording = import(&text);
+    assert_eq!(periods(&recording), [(1_000_100, 1_000_250)]);
+    assert_eq!(recording.cpus[0].periods.get(0).unwrap().causes, WakeCauses::INTERRUPT);
+    assert_eq!(recording.notes, []);
+}

@@ -252,6 +252,20 @@ fn options_that_are_not_known_are_skipped() {
 }
 
 #[test]
+fn the_clock_is_named_where_the_file_names_it() {
+    for version in [6, 7] {
+        for clock in ["mono", "local"] {
+            let mut file = two_cpus(Shape { version, ..PLAIN });
+            file.buffers[0].clock = clock;
+            assert_eq!(import(&file).clock.as_deref(), Some(clock));
+        }
+    }
+    let mut file = two_cpus(PLAIN);
+    file.buffers[0].clock = "";
+    assert_eq!(import(&file).clock, None);
+}
+
+#[test]
 fn a_clock_that_tells_no_time_is_refused() {
     for (clock, version) in [("counter", 7), ("x86-tsc", 7), ("uptime", 6)] {
         let mut file = two_cpus(Shape { version, ..PLAIN });

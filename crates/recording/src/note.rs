@@ -89,6 +89,9 @@ pub enum NoteKind {
     ShiftNotApplied,
     /// A time stamp that does not tell time.
     NoTime,
+    /// An idle period of a kernel that has no `cpu_idle` but `power_start`, in which drivers told
+    /// states by other numbers than cpuidle's.
+    PowerEvents,
 }
 
 impl NoteKind {
@@ -111,7 +114,8 @@ impl NoteKind {
             | Self::NoIdleEvents
             | Self::TracedElsewhere
             | Self::LooksRejected
-            | Self::UnnamedFunctions => Severity::Warning,
+            | Self::UnnamedFunctions
+            | Self::PowerEvents => Severity::Warning,
             Self::LostEvents
             | Self::OverwrittenEvents
             | Self::IncompleteEvent
@@ -124,7 +128,7 @@ impl NoteKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::LostEvents,
         Self::OverwrittenEvents,
         Self::IdleAtStart,
@@ -149,6 +153,7 @@ impl NoteKind {
         Self::UnnamedFunctions,
         Self::ShiftNotApplied,
         Self::NoTime,
+        Self::PowerEvents,
     ];
 
     /// The word that stands for it in files.
@@ -179,6 +184,7 @@ impl NoteKind {
             Self::UnnamedFunctions => "unnamed-functions",
             Self::ShiftNotApplied => "shift-not-applied",
             Self::NoTime => "no-time",
+            Self::PowerEvents => "power-events",
         }
     }
 }
@@ -212,6 +218,9 @@ impl fmt::Display for NoteKind {
             Self::UnnamedFunctions => "table of symbols missing; ticks look like other timers",
             Self::ShiftNotApplied => "request to move times to another clock, not followed",
             Self::NoTime => "events whose time stamp is no time, skipped",
+            Self::PowerEvents => {
+                "idle periods by power_start, whose states may be numbered as the driver likes"
+            }
         })
     }
 }

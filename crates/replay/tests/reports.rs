@@ -49,7 +49,7 @@ fn period(from: i64, to: i64, causes: WakeCauses, next_timer: Nanoseconds) -> Pe
 /// Share of entries in a state that were too deep.
 fn above(outcome: &Outcome) -> f64 {
     let above: u64 = outcome.states.iter().filter_map(|state| state.above).sum();
-    above as f64 / outcome.idles as f64
+    above as f64 / outcome.idles.unwrap() as f64
 }
 
 /// A phone whose CPU is woken early a few times and then by nothing but a timer each 60 ms. The

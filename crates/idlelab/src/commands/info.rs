@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use idlelab_recording::{CpuRecording, Recording, WakeCauses, WhatFollowed};
+use idlelab_recording::{CpuRecording, Note, Recording, WakeCauses, WhatFollowed};
 use idlelab_states::{MAX_STATES, TickRate};
 use serde::Serialize;
 
@@ -24,7 +24,30 @@ struct Summary {
     periods: usize,
     decisions: usize,
     cpus: Vec<CpuSummary>,
-    notes: Vec<String>,
+    notes: Vec<NoteSummary>,
+}
+
+/// One note.
+#[derive(Serialize)]
+struct NoteSummary {
+    severity: String,
+    /// The word that stands for the kind in recordings' files.
+    kind: &'static str,
+    cpu: Option<u32>,
+    count: u64,
+    text: String,
+}
+
+impl From<&Note> for NoteSummary {
+    fn from(note: &Note) -> Self {
+        Self {
+            severity: note.kind.severity().to_string(),
+            kind: note.kind.name(),
+            cpu: note.cpu.map(|cpu| cpu.0),
+            count: note.count,
+            text: note.to_string(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -65,7 +88,7 @@ pub(crate) fn run(arguments: &Info) -> Result<Trust> {
         periods: recording.periods(),
         decisions: recording.complete_decisions(),
         cpus: recording.cpus.iter().map(summarise).collect(),
-        notes: recording.notes.iter().map(ToString::to_string).collect(),
+        notes: recording.notes.iter().map(NoteSummary::from).collect(),
     };
     match arguments.output.format {
         Format::Json => output::json(&summary)?,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `idlelab replay`.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use idlelab_evidence::style::{Mark, Style};
 use idlelab_governors::catalog::{self, Standing};
-use idlelab_outcome::{Assumption, Outcome};
+use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
@@ -15,7 +17,7 @@ use idlelab_replay::{
 };
 use serde::Serialize;
 
-use crate::cli::{Format, Machine, Replay};
+use crate::cli::{Machine, OutcomeFormat, Printed, Replay};
 use crate::commands::differences::Parting;
 use crate::governor::{self, Given, Ready};
 use crate::{Trust, input, output};
@@ -56,6 +58,7 @@ impl SelfCheck {
 }
 
 pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
+    arguments.printed.check().unwrap_or_else(|error| error.exit());
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     }
@@ -120,17 +123,47 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         differences,
         failures: failures.iter().map(|(_, failure)| failure.clone()).collect(),
     };
-    let trust = report.self_check.trust();
-    match arguments.output.format {
-        Format::Json => output::json(&report)?,
-        Format::Csv => match &report.differences {
-            Some(differences) => output::csv(differences.kinds())?,
-            None => output::csv(report.outcomes.iter().flat_map(csv_rows))?,
-        },
-        Format::Text => text(&report, &recording, &governors)?,
+    let printed = Printing { report: &report, recording: &recording, governors: &governors };
+    match &arguments.printed.output {
+        None => printed.print(&arguments.printed, &mut output::stdout())?,
+        Some(path) => {
+            // What stands there stays until the new file is whole.
+            let mut whole = Vec::new();
+            printed.print(&arguments.printed, &mut whole)?;
+            fs::write(path, &whole)
+                .with_context(|| format!("{}: cannot be written", path.display()))?;
+        }
     }
     report.failures.iter().for_each(|failure| eprintln!("idlelab: {failure}"));
+    let trust = report.self_check.trust();
     Ok(if report.failures.is_empty() { trust } else { Trust::GovernorFailed })
+}
+
+/// What is printed, and of what.
+struct Printing<'a> {
+    report: &'a Report,
+    recording: &'a Recording,
+    governors: &'a [Ready],
+}
+
+impl Printing<'_> {
+    fn print(&self, how: &Printed, out: &mut impl Write) -> Result<()> {
+        let report = self.report;
+        match (how.format, &report.differences) {
+            (OutcomeFormat::Json, _) => output::write_json(report, out),
+            (OutcomeFormat::Csv, Some(differences)) => output::write_csv(differences.kinds(), out),
+            (OutcomeFormat::Csv, None) => {
+                output::write_csv(file::rows(&report.outcomes, standing), out)
+            }
+            (OutcomeFormat::Text, _) => text(self, how.style.map(Style::from), out),
+        }
+    }
+}
+
+/// What a governor may be taken for.
+fn standing(name: &str) -> Option<String> {
+    let name = catalog::find(name).ok()?;
+    Some(name.entry().standing.to_string())
 }
 
 /// A line for each governor whose figures are to be taken with a grain of salt.
@@ -192,67 +225,8 @@ fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Given>
     arguments.recorded_governor.clone().or_else(|| recorded().map(Given::Named))
 }
 
-/// One idle state of one outcome, with what the outcome says of all states.
-#[derive(Serialize)]
-struct CsvRow<'a> {
-    bench: &'static str,
-    governor: Option<&'a str>,
-    platform: Option<&'a str>,
-    iteration: u32,
-    assumption: Option<Assumption>,
-    cpu: String,
-    state: usize,
-    name: &'a str,
-    usage: u64,
-    time_ns: u64,
-    above: Option<u64>,
-    below: Option<u64>,
-    rejected: Option<u64>,
-    ticks: Option<u64>,
-    sleep_length_queries: Option<u64>,
-    modelled_joules: Option<f64>,
-}
-
-fn csv_rows(outcome: &Outcome) -> Vec<CsvRow<'_>> {
-    let all = (
-        "all".to_owned(),
-        &outcome.states,
-        outcome.ticks,
-        outcome.sleep_length_queries,
-        outcome.energy.modelled_joules,
-    );
-    let cpus = outcome.per_cpu.iter().map(|cpu| {
-        let queries = cpu.sleep_length_queries;
-        (cpu.cpu.to_string(), &cpu.states, cpu.ticks, queries, cpu.modelled_joules)
-    });
-    let mut rows = Vec::new();
-    for (cpu, states, ticks, sleep_length_queries, modelled_joules) in
-        std::iter::once(all).chain(cpus)
-    {
-        rows.extend(states.iter().enumerate().map(|(index, state)| CsvRow {
-            bench: "replay",
-            governor: outcome.governor.as_deref(),
-            platform: outcome.platform.as_deref(),
-            iteration: outcome.iteration,
-            assumption: outcome.assumption,
-            cpu: cpu.clone(),
-            state: index,
-            name: &state.name,
-            usage: state.usage,
-            time_ns: state.time_ns,
-            above: state.above,
-            below: state.below,
-            rejected: state.rejected,
-            ticks,
-            sleep_length_queries,
-            modelled_joules,
-        }));
-    }
-    rows
-}
-
-fn text(report: &Report, recording: &Recording, governors: &[Ready]) -> Result<()> {
-    let mut out = output::stdout();
+fn text(printing: &Printing<'_>, style: Option<Style>, out: &mut impl Write) -> Result<()> {
+    let Printing { report, recording, governors } = printing;
     let seconds = recording.span.map_or(0.0, |(first, last)| (last - first).get() as f64 * 1e-9);
     writeln!(out, "recording   {}", report.recording)?;
     writeln!(
@@ -267,8 +241,8 @@ fn text(report: &Report, recording: &Recording, governors: &[Ready]) -> Result<(
     if report.platform != report.recorded_platform {
         writeln!(out, "            instead of the recorded {}", report.recorded_platform)?;
     }
-    self_check(&mut out, &report.self_check, recording.fidelity)?;
-    advise(&mut out, &report.self_check)?;
+    self_check(out, &report.self_check, recording.fidelity)?;
+    advise(out, &report.self_check)?;
     for note in output::summarise(&recording.notes) {
         writeln!(out, "note        {note}")?;
     }
@@ -280,9 +254,14 @@ fn text(report: &Report, recording: &Recording, governors: &[Ready]) -> Result<(
         )?;
     }
     writeln!(out)?;
-    out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
+    let tables = match style {
+        None => idlelab_evidence::plain_text(&report.outcomes),
+        // A replay of one recording has no noise to tell a difference from.
+        Some(style) => style.print(&report.outcomes, &|_, _| Mark::Untested),
+    };
+    out.write_all(tables.as_bytes())?;
     if let Some(differences) = &report.differences {
-        differences.text(&mut out)?;
+        differences.text(out)?;
     }
     for note in reconstructed(governors) {
         writeln!(out, "\nNote: {note}.")?;

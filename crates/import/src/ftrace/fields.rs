@@ -16,6 +16,10 @@ const POLL_TIME_LIMIT_BIT: i64 = 4;
 pub(super) fn parse<'a>(name: &[u8], arguments: &'a [u8]) -> Option<Event<'a>> {
     Some(match name {
         b"cpu_idle" => cpu_idle(arguments)?,
+        b"power_start" if integer(arguments, b"type=")? == names::POWER_CSTATE => {
+            Event::PowerStart { state: unsigned(value(arguments, b" state=")?)? }
+        }
+        b"power_end" => Event::PowerEnd,
         b"cpu_idle_miss" => Event::Miss {
             cpu: u32::try_from(integer(arguments, b"cpu_id=")?).ok()?,
             miss: match text(arguments, b"type=").or_else(|| text(arguments, b"below="))? {

@@ -8,6 +8,8 @@
 //!   <idle>-0         1d..1. 19752us+: cpu_idle: state=1 cpu_id=1         (latency-format)
 //!   <idle>-0       1d..1.  4048.741672: cpu_idle:   state=1 cpu_id=1     (trace-cmd report -l)
 //!   <idle>-0       1-0x1  4048.741672: cpu_idle:    state=1 cpu_id=1     (trace-cmd report -l -R)
+//!           <idle>       0   1 1 00000002 000000a3 [414609386] 18.671ms (+0.643ms): cpu_idle: …
+//! └─────16──────┘    └pid┘ cpu flags depth  number └──time, hexadecimal µs             (verbose)
 //! ```
 //!
 //! A task may be called anything, brackets, blanks and dashes included; but its name is padded, to
@@ -22,6 +24,9 @@ const DASH: usize = 16;
 
 /// The same in the latency format (`%8.8s-%-7d`).
 const LATENCY_DASH: usize = 8;
+
+/// The kernel's flags of hard and soft interrupts and of NMIs.
+const INTERRUPT_BITS: u64 = 0x08 | 0x10 | 0x40;
 
 /// One line, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,9 @@ pub(super) fn parse(line: &[u8]) -> Line<'_> {
     if let Some(lost) = lost(line) {
         return lost;
     }
+    if let Some(event) = line.get(DASH..).and_then(verbose) {
+        return event;
+    }
     memchr::memchr_iter(b'-', line)
         .find_map(|dash| after_task(line.get(dash + 1..)?))
         .unwrap_or_else(|| if is_raw(line) { Line::Raw } else { other(line) })
@@ -98,13 +106,34 @@ fn after_task(text: &[u8]) -> Option<Line<'_>> {
     event(cpu, interrupts(flags), time, text)
 }
 
+/// Parses what follows the task in the latency format with the option `verbose`: the trace's own
+/// time in microseconds, the time since the buffer's start, and the time to the next event.
+fn verbose(text: &[u8]) -> Option<Line<'_>> {
+    let column = |text| number(<[u8]>::trim_ascii_start(text));
+    let (_pid, text) = column(text.strip_prefix(b" ")?)?;
+    let (cpu, text) = column(text)?;
+    let (flags, text) = column(text)?;
+    // How deep preemption is disabled, and the event's number.
+    let bracket = memchr::memchr(b'[', text)?;
+    let mut words = text.get(..bracket)?.split(u8::is_ascii_whitespace);
+    if !words.all(|word| word.is_empty() || hexadecimal(word).is_some()) {
+        return None;
+    }
+    let text = text.get(bracket + 1..)?;
+    let (time, text) = text.split_at_checked(memchr::memchr(b']', text)?)?;
+    let time = i64::try_from(hexadecimal(time)?).ok()?;
+    let end = memmem::find(text, b"): ")?;
+    // Other clocks than those that count nanoseconds print bare numbers.
+    let told = text.get(..end)?.ends_with(b"ms").then(|| Nanoseconds::from_micros(time));
+    event(cpu, flags & INTERRUPT_BITS != 0, told, text.get(end + 3..)?)
+}
+
 /// Parses the columns that the latency format glues together: CPU and flags.
 fn glued(text: &[u8]) -> Option<Line<'_>> {
     let (cpu, text) = number(text)?;
     let (flags, rest) = text.split_at_checked(memchr::memchr(b' ', text)?)?;
     let in_interrupt = match flags.strip_prefix(b"-0x") {
-        // The kernel's bits of hard and soft interrupts and of NMIs.
-        Some(bits) => hexadecimal(bits)? & (0x08 | 0x10 | 0x40) != 0,
+        Some(bits) => hexadecimal(bits)? & INTERRUPT_BITS != 0,
         // Without flags there would be two numbers in a row: that is some other line.
         None if flags.len() < 3 => return None,
         None => interrupts(flags),
@@ -310,6 +339,27 @@ mod tests {
             let Line::Event(event) = parse(line.as_bytes()) else { panic!("{line}") };
             assert_eq!(event.in_interrupt, expected, "{columns}");
         }
+    }
+
+    /// Lines of a kernel 6.18, whose clock `mono` then was at 17521.7 s.
+    #[test]
+    fn the_verbose_latency_format_tells_the_time_in_hexadecimal() {
+        let line = " memfd:sealed-91    5723   1 1 00000002 00000005 [414609653] 19.388ms \
+            (+0.569ms): sched_switch: prev_comm=x";
+        // 0x414609653 = 17,521,743,443.
+        let expected = (1, 17_521_743_443_000, "sched_switch".to_owned(), "prev_comm=x".to_owned());
+        assert_eq!(event(line), expected);
+        for (flags, expected) in [(1, false), (9, true), (45, true), (17, true)] {
+            let line = format!(
+                "       a-1 [0] x   30285   1 {flags} 00000000 00000001 [414609609] 19.314ms \
+                 (+0.001ms): local_timer_entry: vector=236"
+            );
+            let Line::Event(event) = parse(line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(event.in_interrupt, expected, "{flags}");
+        }
+        let counter = "          <idle>       0   1 1 00000002 00000005 [00000000000113d0] 70608 \
+            (+3): cpu_idle: state=1 cpu_id=1";
+        assert_eq!(parse(counter.as_bytes()), Line::NoTime);
     }
 
     #[test]

@@ -48,6 +48,8 @@ struct Merge<'a, R> {
     input: &'a mut Input<R>,
     records: Records,
     clock: Clock,
+    /// The clock's name, if the file gives one.
+    clock_name: Option<String>,
     readers: Vec<AreaReader>,
     tracker: Tracker,
     /// From which buffer each kind of record is taken, by the kind's number.
@@ -76,12 +78,14 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
                 other_clock += 1;
             }
         }
-        let clock = Clock::new(&first_clock.unwrap_or_default(), contents.tsc_to_nanoseconds)
+        let clock_name = first_clock.unwrap_or_default();
+        let clock = Clock::new(&clock_name, contents.tsc_to_nanoseconds)
             .map_err(|clock| ImportError::ClockIsNoTime { name: input.name.clone(), clock })?;
         Ok(Self {
             input,
             records,
             clock,
+            clock_name: Some(clock_name).filter(|name| !name.is_empty()),
             readers,
             tracker: Tracker::default(),
             taken_from: Vec::new(),
@@ -179,6 +183,7 @@ impl<'a, R: Read + Seek> Merge<'a, R> {
             return Err(ImportError::NoIdle { name, events: self.events });
         }
         recording.source = format!("{name}, trace.dat");
+        recording.clock = self.clock_name;
         for reader in &self.readers {
             let cpu = Some(CpuId(reader.cpu()));
             for (kind, count) in [

@@ -50,6 +50,10 @@ enum Layout {
         state: Field,
         cpu: Field,
     },
+    PowerStart {
+        kind: Field,
+        state: Field,
+    },
     Miss {
         cpu: Field,
         below: Field,
@@ -202,6 +206,10 @@ impl Records {
                     Event::Enter { cpu, state }
                 }
             }
+            Layout::PowerStart { kind, state } if signed(kind)? == names::POWER_CSTATE => {
+                Event::PowerStart { state: get(state)? }
+            }
+            Layout::PowerStart { .. } => Event::Other,
             Layout::Miss { cpu: number, below } => Event::Miss {
                 cpu: cpu(number)?,
                 miss: if get(below)? == 0 { Miss::Above } else { Miss::Below },
@@ -351,6 +359,8 @@ fn known(format: &Format) -> Option<Option<Layout>> {
     let caller = || field("__probe_ret_ip").or_else(|| field("__probe_ip"));
     Some(Some(match format.name.as_str() {
         "cpu_idle" => Layout::CpuIdle { state: field("state")?, cpu: field("cpu_id")? },
+        "power_start" => Layout::PowerStart { kind: field("type")?, state: field("state")? },
+        "power_end" => Layout::Plain(Event::PowerEnd),
         "cpu_idle_miss" => Layout::Miss { cpu: field("cpu_id")?, below: field("below")? },
         "sched_switch" => Layout::Switch { prev: field("prev_pid")?, next: field("next_pid")? },
         "irq_handler_entry" => Layout::Interrupt { name: field("name")? },

@@ -96,6 +96,14 @@ impl Cpu {
         self.lost_since_period = true;
     }
 
+    /// The stay that is under way is told anew, from its beginning.
+    pub(super) fn forget_stay(&mut self) {
+        self.state = State::Unknown;
+        self.idle_at_start = false;
+        self.any_idle_event = false;
+        self.unpaired_exit = None;
+    }
+
     /// An idle event during suspend.
     pub(super) fn idle_in_suspend(&mut self) {
         self.any_idle_event = true;

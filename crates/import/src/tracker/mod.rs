@@ -41,6 +41,8 @@ pub(crate) struct Tracker {
     out_of_order: u64,
     states_out_of_range: u64,
     suspended: bool,
+    /// How many idle periods `power_start` has told; those count only until the first `cpu_idle`.
+    power_starts: u64,
     /// The CPU that just set a limit of wakeup latency, until the limit of all is told.
     latency_request: Option<u32>,
     latency_limit: Option<Nanoseconds>,
@@ -50,6 +52,7 @@ pub(crate) struct Tracker {
 /// Kinds of events that have been seen, by which the fidelity is known.
 #[derive(Default)]
 struct Seen {
+    cpu_idle: bool,
     inputs: bool,
     causes: bool,
     timers: bool,
@@ -64,17 +67,13 @@ impl Tracker {
         self.passed(time);
         self.timer_event(cpu, time, event);
         match *event {
-            Event::Enter { cpu: idle, .. } | Event::Exit { cpu: idle } if self.suspended => {
-                self.cpu(idle, time).idle_in_suspend();
+            Event::Enter { .. } | Event::Exit { .. } => self.idle_event(cpu, time, event),
+            // The CPU that it names is not always right, but a CPU then always idled by itself.
+            Event::PowerStart { state } if !self.seen.cpu_idle => {
+                self.power_starts += 1;
+                self.enter(cpu, time, state);
             }
-            Event::Enter { cpu: idle, state } => {
-                self.traced_by(cpu, idle);
-                self.enter(idle, time, state);
-            }
-            Event::Exit { cpu: idle } => {
-                self.traced_by(cpu, idle);
-                self.cpu(idle, time).exit(time);
-            }
+            Event::PowerEnd if !self.seen.cpu_idle => self.cpu(cpu, time).exit(time),
             Event::Miss { cpu, miss } => {
                 self.seen.misses = true;
                 self.cpu(cpu, time).missed(miss);
@@ -153,7 +152,26 @@ impl Tracker {
             | Event::TimerStart { .. }
             | Event::TimerCancel { .. }
             | Event::TimerExpire { .. }
+            | Event::PowerStart { .. }
+            | Event::PowerEnd
             | Event::Other => {}
+        }
+    }
+
+    fn idle_event(&mut self, cpu: u32, time: Nanoseconds, event: &Event<'_>) {
+        let (Event::Enter { cpu: idle, .. } | Event::Exit { cpu: idle }) = *event else { return };
+        if !self.seen.cpu_idle {
+            self.seen.cpu_idle = true;
+            // What `power_start` or `power_end` told just before, this event tells again.
+            self.cpus.values_mut().for_each(Cpu::forget_stay);
+        }
+        if self.suspended {
+            return self.cpu(idle, time).idle_in_suspend();
+        }
+        self.traced_by(cpu, idle);
+        match *event {
+            Event::Enter { state, .. } => self.enter(idle, time, state),
+            _ => self.cpu(idle, time).exit(time),
         }
     }
 
@@ -282,6 +300,7 @@ impl Tracker {
         for (kind, count) in [
             (NoteKind::OutOfOrder, self.out_of_order),
             (NoteKind::StateOutOfRange, self.states_out_of_range),
+            (NoteKind::PowerEvents, if self.seen.cpu_idle { 0 } else { self.power_starts }),
             (NoteKind::OtherTimerClock, u64::from(self.timer_clock.differs())),
         ] {
             if count > 0 {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::Range;
 
 use idlelab_states::{Nanoseconds, TickRate};
 
@@ -138,9 +139,9 @@ pub(super) struct TimerClock {
     least_before: Option<i64>,
 }
 
-/// The clocks are the same if they differ by no more than an interrupt may be delayed, in
-/// nanoseconds.
-const SAME_CLOCK: i64 = 1_000_000;
+/// The clocks are the same if they differ by no more than an interrupt may be delayed, or, the other
+/// way, than text cuts off its times; in nanoseconds.
+const SAME_CLOCK: Range<i64> = -1_000..1_000_000;
 
 impl TimerClock {
     /// A timer expired at `time` by the trace's clock, and `now` by its own.
@@ -159,7 +160,7 @@ impl TimerClock {
             (Some(a), Some(b)) => a.min(b),
             (a, b) => a.or(b).unwrap_or(0),
         };
-        if (0..SAME_CLOCK).contains(&least) { 0 } else { least }
+        if SAME_CLOCK.contains(&least) { 0 } else { least }
     }
 
     /// Whether the clocks differ.
@@ -240,6 +241,9 @@ mod tests {
         // One clock, read late.
         let mut same = TimerClock::default();
         same.seen(Nanoseconds::new(1_000_900), Some(1_000_000));
+        assert!(!same.differs());
+        // One clock, read at once and cut off to microseconds.
+        same.seen(Nanoseconds::new(5_000_002_000), Some(5_000_002_900));
         assert!(!same.differs());
     }
 

@@ -30,10 +30,12 @@ mod columns;
 mod error;
 mod footer;
 mod metadata;
+mod pages;
 mod read;
 mod rounds;
 mod row;
 mod shelter;
+mod thrift;
 mod write;
 
 pub use error::{ReadError, WriteError};

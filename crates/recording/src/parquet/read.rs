@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
@@ -16,7 +17,7 @@ use super::columns::{COLUMNS, Column, Values};
 use super::row::Row;
 use super::shelter::sheltered;
 use super::write::WRITER;
-use super::{ReadError, checksum, footer, metadata};
+use super::{ReadError, checksum, footer, metadata, pages};
 use crate::Recording;
 
 /// Rows that are decoded at once.
@@ -159,10 +160,9 @@ impl Open {
         row: u64,
     ) -> Result<Self, ReadError> {
         let damaged = |reason| ReadError::Column { column: column.name, row, reason };
-        let chunk = group
-            .columns()
-            .get(at)
-            .filter(|chunk| is_within(chunk, file.len()))
+        let chunk = group.columns().get(at);
+        let (chunk, bytes) = chunk
+            .and_then(|chunk| Some((chunk, file.get(place(chunk, file.len())?)?)))
             .ok_or_else(|| damaged("it should be where the file is not".to_owned()))?;
         let found = chunk.compression();
         if !matches!(found, Compression::UNCOMPRESSED | Compression::SNAPPY) {
@@ -170,6 +170,9 @@ impl Open {
             let method = found.to_string();
             let method = method.split('(').next().unwrap_or_default().to_owned();
             return Err(ReadError::Compressed { column: column.name, method });
+        }
+        if !pages::are_sound(bytes) {
+            return Err(damaged("its pages are not as long as they say".to_owned()));
         }
         let rows = usize::try_from(group.num_rows()).unwrap_or_default();
         let reader = sheltered(|| {
@@ -277,13 +280,13 @@ impl Batch<'_> {
     }
 }
 
-/// Whether a column's bytes are within the file; the library takes that for granted. They begin
-/// with the dictionary, if there is one.
-fn is_within(chunk: &ColumnChunkMetaData, length: usize) -> bool {
+/// Where in the file a column's bytes are, if they are within it; the library takes that for
+/// granted. They begin with the dictionary, if there is one.
+fn place(chunk: &ColumnChunkMetaData, length: usize) -> Option<Range<usize>> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-    let end = start.checked_add(chunk.compressed_size());
-    let end = end.and_then(|end| usize::try_from(end).ok());
-    start >= 0 && chunk.compressed_size() >= 0 && end.is_some_and(|end| end <= length)
+    let start = usize::try_from(start).ok()?;
+    let end = start.checked_add(usize::try_from(chunk.compressed_size()).ok()?)?;
+    (end <= length).then_some(start..end)
 }
 
 #[cfg(test)]
@@ -305,11 +308,11 @@ mod tests {
                 .build()
                 .unwrap()
         };
-        assert!(is_within(&chunk(Some(4), 50, 96), 100));
-        assert!(!is_within(&chunk(Some(4), 50, 96), 99));
-        assert!(!is_within(&chunk(None, 50, 96), 100));
-        assert!(!is_within(&chunk(None, -1, 10), 100));
-        assert!(!is_within(&chunk(None, 4, -1), 100));
-        assert!(!is_within(&chunk(None, i64::MAX, 1), 100));
+        assert_eq!(place(&chunk(Some(4), 50, 96), 100), Some(4..100));
+        assert_eq!(place(&chunk(Some(4), 50, 96), 99), None);
+        assert_eq!(place(&chunk(None, 50, 96), 100), None);
+        assert_eq!(place(&chunk(None, -1, 10), 100), None);
+        assert_eq!(place(&chunk(None, 4, -1), 100), None);
+        assert_eq!(place(&chunk(None, i64::MAX, 1), 100), None);
     }
 }
