@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
@@ -76,6 +77,7 @@ Examples:
                                               what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
   idlelab replay --style runs                 a table as kernel developers post it
+  idlelab replay --format parquet -o outcomes.parquet
   idlelab replay --governors teo,teo@6.6 --differences
                                               by which rules they part
   idlelab replay -g teo,drivers/cpuidle/governors/teo.c
@@ -274,6 +276,7 @@ Examples:
   idlelab compare runs.jsonl --metric joules,throughput
                                               what matters, chosen before looking at the results
   idlelab replay --format json | idlelab compare -
+  idlelab compare runs.jsonl --style mmtests  the same in a layout that kernel developers know
 
 What is printed:
   verdicts    better, worse, higher or lower; `no detectable difference`, with the smallest that
@@ -311,8 +314,22 @@ pub(crate) struct Compare {
     /// Where the random numbers start, if there are more arrangements than can be looked at
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Print the outcomes in a style of the mailing lists instead of the verdicts; `mmtests` marks
+    /// what is significant by them
+    #[arg(long, value_enum)]
+    pub(crate) style: Option<TableStyle>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+impl Compare {
+    /// What belongs together on the command line.
+    pub(crate) fn check_style(&self) -> Result<(), clap::Error> {
+        match self.style.filter(|_| self.output.format != Format::Text) {
+            Some(_) => Err(conflict("compare", STYLE_IS_TEXT)),
+            None => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -535,6 +552,8 @@ pub(crate) enum OutcomeFormat {
     Json,
     /// Comma-separated values with a header, a line for each idle state
     Csv,
+    /// A Parquet file with a row for each idle state
+    Parquet,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -581,20 +600,29 @@ impl From<TableStyle> for Style {
     }
 }
 
+const STYLE_IS_TEXT: &str = "--style is for text; leave out --format";
+
+/// Arguments of a subcommand that do not go together.
+fn conflict(subcommand: &str, message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
+    match cli.find_subcommand_mut(subcommand) {
+        Some(command) => error.format(command),
+        None => error,
+    }
+}
+
 impl Printed {
     /// What belongs together on the command line.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message: &str| {
-            let mut cli = Cli::command();
-            cli.build();
-            let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
-            Err(match cli.find_subcommand_mut("replay") {
-                Some(command) => error.format(command),
-                None => error,
-            })
-        };
         if self.style.is_some() && self.format != OutcomeFormat::Text {
-            return wrong("--style is for text; leave out --format");
+            return Err(conflict("replay", STYLE_IS_TEXT));
+        }
+        let to_terminal = self.output.is_none() && std::io::stdout().is_terminal();
+        if self.format == OutcomeFormat::Parquet && to_terminal {
+            let message = "a Parquet file is nothing for a terminal; name one with --output";
+            return Err(conflict("replay", message));
         }
         Ok(())
     }

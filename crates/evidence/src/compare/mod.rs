@@ -222,6 +222,22 @@ pub fn compare(runs: &[Sourced], question: &Question) -> Result<Vec<Comparison>,
     Ok(comparisons)
 }
 
+/// The outcomes as [`style`](crate::style) prints what [`compare`] compares: called by what they
+/// belong to, the baseline first.
+#[must_use]
+pub fn as_compared(runs: &[Sourced], question: &Question) -> Vec<Outcome> {
+    let by = question.by.unwrap_or_else(|| by(runs));
+    let outcome = |run: &Sourced| {
+        let governor = Some(label(run, by).to_owned());
+        Outcome { governor, ..run.outcome.clone() }
+    };
+    let mut outcomes: Vec<Outcome> = runs.iter().map(outcome).collect();
+    if question.baseline.is_some() {
+        outcomes.sort_by_key(|outcome| outcome.governor != question.baseline);
+    }
+    outcomes
+}
+
 /// What a governor is called that nobody named.
 const UNKNOWN: &str = "unknown governor";
 

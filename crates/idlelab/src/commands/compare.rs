@@ -5,14 +5,17 @@ use std::io::Write;
 
 use anyhow::Result;
 use idlelab_evidence::statistics::Resampling;
+use idlelab_evidence::style::Style;
 use idlelab_evidence::{
-    By, Comparison, Metrics, Question, ReplayedMetric, SampledMetric, Verdict, compare,
-    comparisons_text,
+    By, Comparison, Metrics, Question, ReplayedMetric, SampledMetric, Sourced, Verdict,
+    as_compared, compare, comparisons_text, mark,
 };
+use idlelab_governors::catalog;
+use idlelab_outcome::Bench;
 use serde::Serialize;
 
 use crate::cli::{self, Format};
-use crate::{Trust, input, output};
+use crate::{Trust, governor, input, output};
 
 /// The JSON document. docs/compare.md describes every member.
 #[derive(Serialize)]
@@ -63,7 +66,13 @@ pub(crate) fn run(arguments: &cli::Compare) -> Result<Trust> {
         metrics: arguments.metric.clone(),
         resampling,
     };
-    let comparisons = compare(&input::outcomes(&arguments.outcomes)?, &question)?;
+    arguments.check_style().unwrap_or_else(|error| error.exit());
+    let runs = input::outcomes(&arguments.outcomes)?;
+    let comparisons = compare(&runs, &question)?;
+    let caveats = caveats(&runs);
+    if arguments.output.format != Format::Text {
+        caveats.iter().for_each(|caveat| eprintln!("idlelab: {caveat}"));
+    }
     match arguments.output.format {
         Format::Json => output::json(&Report {
             seed: resampling.seed,
@@ -74,11 +83,31 @@ pub(crate) fn run(arguments: &cli::Compare) -> Result<Trust> {
         Format::Csv => output::csv(comparisons.iter().flat_map(rows))?,
         Format::Text => {
             let mut out = output::stdout();
-            out.write_all(comparisons_text(&comparisons, resampling).as_bytes())?;
+            let text = match arguments.style {
+                None => comparisons_text(&comparisons, resampling),
+                Some(style) => {
+                    Style::from(style).print(&as_compared(&runs, &question), &mark(&comparisons))
+                }
+            };
+            out.write_all(text.as_bytes())?;
+            for caveat in caveats {
+                writeln!(out, "\nNote: {caveat}.")?;
+            }
             out.flush()?;
         }
     }
     Ok(Trust::Sound)
+}
+
+/// What must be said of governors that idlelab replayed.
+fn caveats(runs: &[Sourced]) -> Vec<String> {
+    let mut caveats = Vec::new();
+    for outcome in runs.iter().map(|run| &run.outcome) {
+        let name = outcome.governor.as_deref().filter(|_| outcome.bench == Bench::Replay);
+        let name = name.and_then(|name| catalog::find(name).ok());
+        caveats.extend(name.and_then(governor::caveat).filter(|caveat| !caveats.contains(caveat)));
+    }
+    caveats
 }
 
 fn rows(comparison: &Comparison) -> Vec<Row<'_>> {
