@@ -222,6 +222,22 @@ pub fn compare(runs: &[Sourced], question: &Question) -> Result<Vec<Comparison>,
     Ok(comparisons)
 }
 
+/// The outcomes as tables want them that compare with what comes first: the baseline's first, and
+/// each with the name that it has in comparisons for its governor's.
+#[must_use]
+pub fn for_table(runs: &[Sourced], question: &Question) -> Vec<Outcome> {
+    let by = question.by.unwrap_or_else(|| by(runs));
+    let mut runs: Vec<&Sourced> = runs.iter().collect();
+    if let Some(baseline) = &question.baseline {
+        runs.sort_by_key(|run| label(run, by) != baseline);
+    }
+    let named = |run: &Sourced| Outcome {
+        governor: Some(label(run, by).to_owned()),
+        ..run.outcome.clone()
+    };
+    runs.into_iter().map(named).collect()
+}
+
 /// What a governor is called that nobody named.
 const UNKNOWN: &str = "unknown governor";
 

@@ -5,9 +5,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use idlelab_evidence::statistics::Resampling;
+use idlelab_evidence::style::Style;
 use idlelab_evidence::{
     By, Comparison, Metrics, Question, ReplayedMetric, SampledMetric, Verdict, compare,
-    comparisons_text,
+    comparisons_text, for_table, mark,
 };
 use serde::Serialize;
 
@@ -63,7 +64,15 @@ pub(crate) fn run(arguments: &cli::Compare) -> Result<Trust> {
         metrics: arguments.metric.clone(),
         resampling,
     };
-    let comparisons = compare(&input::outcomes(&arguments.outcomes)?, &question)?;
+    let runs = input::outcomes(&arguments.outcomes)?;
+    let comparisons = compare(&runs, &question)?;
+    if let Some(style) = arguments.style {
+        let table = Style::from(style).print(&for_table(&runs, &question), &mark(&comparisons));
+        let mut out = output::stdout();
+        out.write_all(table.as_bytes())?;
+        out.flush()?;
+        return Ok(Trust::Sound);
+    }
     match arguments.output.format {
         Format::Json => output::json(&Report {
             seed: resampling.seed,
