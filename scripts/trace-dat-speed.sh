@@ -47,7 +47,7 @@ cpu_ms() {
     echo "$least"
 }
 
-trace-cmd --version 2>&1 | grep -m1 version
+trace-cmd --version 2>&1 | grep -m1 version || true
 printf '%-24s%10s%16s%21s%8s\n' file MB 'idlelab info ms' 'trace-cmd report ms' ratio
 for file in "${files[@]}"; do
     ours=$(cpu_ms "$idlelab" info "$file")
