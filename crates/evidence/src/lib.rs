@@ -33,8 +33,8 @@ mod table;
 
 pub use compare::{
     By, CompareError, Comparison, Drift, Estimate, Metrics, Order, Question, Refusal,
-    ReplayedMetric, Run, SampledMetric, Sourced, Verdict, as_compared, compare, comparisons_text,
-    estimate, mark,
+    ReplayedMetric, Run, SampledMetric, Sourced, Verdict, compare, comparisons_text, estimate,
+    for_table, mark,
 };
 pub use count::{CountRow, Counted, Cpus, count_rows, count_text};
 pub use layout::WIDTH;

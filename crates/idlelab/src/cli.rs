@@ -276,7 +276,7 @@ Examples:
   idlelab compare runs.jsonl --metric joules,throughput
                                               what matters, chosen before looking at the results
   idlelab replay --format json | idlelab compare -
-  idlelab compare runs.jsonl --style mmtests  the same in a layout that kernel developers know
+  idlelab compare runs.jsonl --style mmtests
 
 What is printed:
   verdicts    better, worse, higher or lower; `no detectable difference`, with the smallest that
@@ -314,22 +314,12 @@ pub(crate) struct Compare {
     /// Where the random numbers start, if there are more arrangements than can be looked at
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Print the outcomes in a style of the mailing lists instead of the verdicts; `mmtests` marks
-    /// what is significant by them
-    #[arg(long, value_enum)]
+    /// Print the outcomes in a style of the mailing lists instead; `mmtests` marks what is
+    /// significant
+    #[arg(long, value_enum, conflicts_with = "format")]
     pub(crate) style: Option<TableStyle>,
     #[command(flatten)]
     pub(crate) output: Output,
-}
-
-impl Compare {
-    /// What belongs together on the command line.
-    pub(crate) fn check_style(&self) -> Result<(), clap::Error> {
-        match self.style.filter(|_| self.output.format != Format::Text) {
-            Some(_) => Err(conflict("compare", STYLE_IS_TEXT)),
-            None => Ok(()),
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -76,6 +76,14 @@ fn a_mail_gets_the_verdicts_that_its_numbers_carry() {
 }
 
 #[test]
+fn mmtests_marks_what_is_significant() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = stdout(&["compare", &file(folder.path(), MAIL), "--style", "mmtests"]);
+    let line = |name: &str| table.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    assert!(line("above").contains('*') && !line("joules").contains('*'), "{table}");
+}
+
+#[test]
 fn json_has_exactly_the_documented_members() {
     let folder = tempfile::tempdir().unwrap();
     let document: Value =

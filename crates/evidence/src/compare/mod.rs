@@ -222,20 +222,20 @@ pub fn compare(runs: &[Sourced], question: &Question) -> Result<Vec<Comparison>,
     Ok(comparisons)
 }
 
-/// The outcomes as [`style`](crate::style) prints what [`compare`] compares: called by what they
-/// belong to, the baseline first.
+/// The outcomes as tables want them that compare with what comes first: the baseline's first, and
+/// each with the name that it has in comparisons for its governor's.
 #[must_use]
-pub fn as_compared(runs: &[Sourced], question: &Question) -> Vec<Outcome> {
+pub fn for_table(runs: &[Sourced], question: &Question) -> Vec<Outcome> {
     let by = question.by.unwrap_or_else(|| by(runs));
-    let outcome = |run: &Sourced| {
-        let governor = Some(label(run, by).to_owned());
-        Outcome { governor, ..run.outcome.clone() }
-    };
-    let mut outcomes: Vec<Outcome> = runs.iter().map(outcome).collect();
-    if question.baseline.is_some() {
-        outcomes.sort_by_key(|outcome| outcome.governor != question.baseline);
+    let mut runs: Vec<&Sourced> = runs.iter().collect();
+    if let Some(baseline) = &question.baseline {
+        runs.sort_by_key(|run| label(run, by) != baseline);
     }
-    outcomes
+    let named = |run: &Sourced| Outcome {
+        governor: Some(label(run, by).to_owned()),
+        ..run.outcome.clone()
+    };
+    runs.into_iter().map(named).collect()
 }
 
 /// What a governor is called that nobody named.

@@ -7,8 +7,8 @@ use anyhow::Result;
 use idlelab_evidence::statistics::Resampling;
 use idlelab_evidence::style::Style;
 use idlelab_evidence::{
-    By, Comparison, Metrics, Question, ReplayedMetric, SampledMetric, Sourced, Verdict,
-    as_compared, compare, comparisons_text, mark,
+    By, Comparison, Metrics, Question, ReplayedMetric, SampledMetric, Sourced, Verdict, compare,
+    comparisons_text, for_table, mark,
 };
 use idlelab_governors::catalog;
 use idlelab_outcome::Bench;
@@ -66,7 +66,6 @@ pub(crate) fn run(arguments: &cli::Compare) -> Result<Trust> {
         metrics: arguments.metric.clone(),
         resampling,
     };
-    arguments.check_style().unwrap_or_else(|error| error.exit());
     let runs = input::outcomes(&arguments.outcomes)?;
     let comparisons = compare(&runs, &question)?;
     let caveats = caveats(&runs);
@@ -86,7 +85,7 @@ pub(crate) fn run(arguments: &cli::Compare) -> Result<Trust> {
             let text = match arguments.style {
                 None => comparisons_text(&comparisons, resampling),
                 Some(style) => {
-                    Style::from(style).print(&as_compared(&runs, &question), &mark(&comparisons))
+                    Style::from(style).print(&for_table(&runs, &question), &mark(&comparisons))
                 }
             };
             out.write_all(text.as_bytes())?;
