@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Outcomes as people read them.
+//! Outcomes as people read them, and what they prove.
+//!
+//! [`compare()`] says whether a governor is better than another, by how much and how sure that is,
+//! [`plan()`] how many runs that takes.
 //!
 //! [`plain_text`] prints the rows that kernel developers post, [`count_text`] the table of idle
 //! states before and after that maintainers ask for: at most [`WIDTH`] columns of plain characters,
@@ -23,11 +26,17 @@
 mod compare;
 mod count;
 mod layout;
+mod plan;
 pub mod statistics;
 pub mod style;
 mod table;
 
-pub use compare::{Drift, Estimate, Order, Refusal, Run, estimate};
+pub use compare::{
+    By, CompareError, Comparison, Drift, Estimate, Metrics, Order, Question, Refusal,
+    ReplayedMetric, Run, SampledMetric, Sourced, Verdict, compare, comparisons_text, estimate,
+    for_table, mark,
+};
 pub use count::{CountRow, Counted, Cpus, count_rows, count_text};
 pub use layout::WIDTH;
+pub use plan::{Plan, PlanError, PlanQuestion, PlannedMetric, plan, plans_text};
 pub use table::plain_text;

@@ -49,6 +49,7 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// Surveys the table, or returns `None` if no state is enabled.
+    #[inline]
     pub(crate) fn new(
         states: &IdleStates,
         bins: &PerState<Bin>,
@@ -67,25 +68,30 @@ impl Survey {
         limit: Nanoseconds,
         reach: Nanoseconds,
     ) -> Option<Self> {
-        let mut survey: Option<Self> = None;
+        let mut shallowest = None;
+        let mut deepest = StateIndex::ZERO;
         let mut within_limit = StateIndex::ZERO;
+        let mut below_deepest = Bin::default();
         let mut below = Bin::default();
         for ((state, row), bin) in states.indices().zip(states.as_slice()).zip(&bins.0) {
             if row.is_enabled() {
                 if row.target_residency > reach && state > StateIndex::ZERO {
-                    let only = Self { shallowest: state, deepest: state, within_limit, below };
-                    return survey.or(Some(only));
+                    if shallowest.is_none() {
+                        (shallowest, deepest, below_deepest) = (Some(state), state, below);
+                    }
+                    break;
                 }
                 if row.exit_latency <= limit {
                     within_limit = state;
                 }
-                let shallowest = survey.map_or(state, |survey| survey.shallowest);
-                survey = Some(Self { shallowest, deepest: state, within_limit, below });
+                shallowest = shallowest.or(Some(state));
+                deepest = state;
+                below_deepest = below;
             }
             below.hits += bin.hits;
             below.intercepts += bin.intercepts;
         }
-        survey
+        Some(Self { shallowest: shallowest?, deepest, within_limit, below: below_deepest })
     }
 
     /// Whether there is only one state to choose.
@@ -113,6 +119,7 @@ impl Survey {
     }
 
     /// Bounds a candidate by the latency limit.
+    #[inline]
     pub(crate) fn limited(
         &self,
         from: StateIndex,
@@ -216,21 +223,25 @@ pub(crate) struct Aged {
 }
 
 impl Aged {
-    /// Takes an eighth from each bin, of disabled states too, in case they are enabled again. Up
-    /// to 6.18; later revisions, in which nothing is left for ever, do so in their own loop.
-    #[inline]
+    /// Lets every bin `decay`, of disabled states too, in case they are enabled again.
+    #[inline(always)]
     pub(crate) fn new(
         states: &IdleStates,
         bins: &mut PerState<Bin>,
         sleep_length: Nanoseconds,
         measured: Nanoseconds,
+        decay: impl Fn(&mut Pulses),
     ) -> Self {
-        let mut aged =
-            Self { sum: Wrapping(0), timer_bin: StateIndex::ZERO, duration_bin: StateIndex::ZERO };
-        for ((state, row), bin) in states.indices().zip(states.as_slice()).zip(bins.0.iter_mut()) {
+        // Bins beyond the table's end are zero and stay so: a loop of fixed length costs less than
+        // one that looks for the end.
+        let mut sum = Wrapping(0);
+        for bin in &mut bins.0 {
             decay(&mut bin.hits);
             decay(&mut bin.intercepts);
-            aged.sum += bin.hits + bin.intercepts;
+            sum += bin.hits + bin.intercepts;
+        }
+        let mut aged = Self { sum, timer_bin: StateIndex::ZERO, duration_bin: StateIndex::ZERO };
+        for (state, row) in states.indices().zip(states.as_slice()) {
             if row.target_residency <= sleep_length {
                 aged.timer_bin = state;
                 if row.target_residency <= measured {

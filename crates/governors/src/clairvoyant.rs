@@ -112,6 +112,7 @@ impl Governor for Clairvoyant {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
     }

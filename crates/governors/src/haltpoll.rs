@@ -146,6 +146,7 @@ impl Governor for Haltpoll {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         let device = kernel.device();
         device.last_state = entered;

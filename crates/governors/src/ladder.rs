@@ -154,6 +154,7 @@ impl Governor for Ladder {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         if entered > StateIndex::ZERO {
             kernel.device().last_state = entered;

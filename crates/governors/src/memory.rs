@@ -114,6 +114,7 @@ impl<const BUCKETS: usize> Memory<BUCKETS> {
 
     /// How far the CPU usually gets towards a timer that is so many nanoseconds away, in
     /// microseconds.
+    #[inline(always)]
     pub(crate) fn corrected_timer(&mut self, next_timer: u64) -> u32 {
         self.set_timer(next_timer, 0);
         self.corrected(next_timer, NANOSECONDS_PER_MICROSECOND)
@@ -138,6 +139,7 @@ impl<const BUCKETS: usize> Memory<BUCKETS> {
     }
 
     /// `next_timer`, in any unit, as far as the CPU usually gets towards it, in units of `unit`.
+    #[inline(always)]
     pub(crate) fn corrected(&self, next_timer: u64, unit: u64) -> u32 {
         let factor = self.correction_factors.get(self.bucket).copied().unwrap_or(UNITY);
         // With no timer pending the product wraps and the prediction is as good as random, in the

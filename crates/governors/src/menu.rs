@@ -185,6 +185,7 @@ impl Governor for Menu {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.memory.reflect(entered, kernel);
     }

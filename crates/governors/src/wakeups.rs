@@ -7,9 +7,9 @@ use core::num::Wrapping;
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex};
 
 use crate::bins::{
-    Bin, Measured, PULSE, Pulses, TWO, decay_to_nothing, explain_bins, explain_pulses,
+    Aged, Bin, Measured, PULSE, Pulses, TWO, decay_to_nothing, explain_bins, explain_pulses,
 };
-use crate::walk::{below, half};
+use crate::walk::half;
 use crate::{Device, Kernel, Metric};
 
 pub(crate) const THREE: Pulses = Wrapping(3);
@@ -87,23 +87,8 @@ impl Wakeups {
             measured.idle
         };
 
-        let mut sum = Wrapping(0);
-        let mut timer_bin = StateIndex::ZERO;
-        let mut duration_bin = StateIndex::ZERO;
-        // Disabled states keep their bins too, in case they are enabled again.
-        for ((state, row), bin) in
-            states.indices().zip(states.as_slice()).zip(self.bins.0.iter_mut())
-        {
-            decay_to_nothing(&mut bin.hits);
-            decay_to_nothing(&mut bin.intercepts);
-            sum += bin.hits + bin.intercepts;
-            if row.target_residency <= self.sleep_length {
-                timer_bin = state;
-                if row.target_residency <= measured {
-                    duration_bin = state;
-                }
-            }
-        }
+        let Aged { sum, timer_bin, duration_bin } =
+            Aged::new(states, &mut self.bins, self.sleep_length, measured, decay_to_nothing);
         self.total = sum + PULSE;
         decay_to_nothing(&mut self.tick_intercepts);
         decay_to_nothing(&mut self.total_tick);
@@ -143,10 +128,20 @@ impl Wakeups {
 
     /// The bin with the most intercepts, of equals the deeper one. The last bin's own intercepts
     /// reached the last state: they say nothing against it.
+    #[inline]
     pub(crate) fn most_intercepted(&self, states: &IdleStates) -> Option<StateIndex> {
-        below(states.last()).max_by_key(|&state| (self.intercepts(state), state))
+        let mut most = None;
+        let mut intercepts = Wrapping(0);
+        for state in states.indices().take_while(|&state| state < states.last()) {
+            if self.intercepts(state) >= intercepts {
+                intercepts = self.intercepts(state);
+                most = Some(state);
+            }
+        }
+        most
     }
 
+    #[inline]
     pub(crate) fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.tick_wakeup = kernel.take_got_tick();
         kernel.device().last_state = entered;

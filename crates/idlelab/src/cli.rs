@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
@@ -37,6 +38,10 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Say what idle states did between two snapshots of their counters
     Count(Count),
+    /// Say whether a governor is better than another, by how much, and how sure that is
+    Compare(Compare),
+    /// Say how many runs it takes to see a difference
+    Plan(Plan),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// Keep a recording as a Parquet file, with the machine that it is from
@@ -78,6 +83,7 @@ Examples:
                                               what if it were set up otherwise
   idlelab replay --governors teo,menu,state:1 --format json
   idlelab replay --style runs                 a table as kernel developers post it
+  idlelab replay --format parquet -o outcomes.parquet
   idlelab replay --governors teo,teo@6.6 --differences
                                               by which rules they part
   idlelab replay -g teo,drivers/cpuidle/governors/teo.c
@@ -267,6 +273,105 @@ impl Count {
     }
 }
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  idlelab compare runs.jsonl                  every governor in it with the first
+  idlelab compare table.txt --baseline menu   of a table as pasted into a mail
+  idlelab compare before.jsonl after.jsonl --by file
+                                              one governor on two kernels, the first file's first
+  idlelab compare runs.jsonl --metric joules,throughput
+                                              what matters, chosen before looking at the results
+  idlelab replay --format json | idlelab compare -
+  idlelab compare runs.jsonl --style mmtests
+
+What is printed:
+  verdicts    better, worse, higher or lower; `no detectable difference`, with the smallest that
+              would probably have been seen; `undecided`, with the reason
+  change%     the candidate's mean less the baseline's, in per cent of the baseline's
+  95% interval  the changes that the test does not reject; it is for each metric alone
+  HL%         the Hodges-Lehmann estimate of the change: a shift that outliers hardly move
+  p           of a permutation test; p Holm: corrected for how many metrics are tested
+  replays%    of replays, which have no sampling error: the least and the greatest change of any
+              recording and bound; CPUs -/=/+ counts those with less, the same and more
+
+Run the governors in turn and often enough (see `idlelab plan`): if one ran before the other, a
+drift of the machine looks like a difference, and there is no verdict.";
+
+/// Say whether a governor is better than another, by how much, and how sure that is
+///
+/// Takes outcomes: what `idlelab replay` and `count` print as json, JSON Lines or csv, or a table as
+/// people paste them into mails. The governor that comes first is the baseline. Outcomes of
+/// different workloads or platforms are compared apart.
+#[derive(Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub(crate) struct Compare {
+    /// Files of outcomes; `-` is standard input
+    #[arg(required = true, value_name = "OUTCOMES")]
+    pub(crate) outcomes: Vec<String>,
+    /// What the others are compared with: a governor, or a file with --by file [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// By what runs belong together [default: governor; file if all are of one governor]
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// Only these metrics, by their names without unit
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Where the random numbers start, if there are more arrangements than can be looked at
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the outcomes in a style of the mailing lists instead; `mmtests` marks what is
+    /// significant
+    #[arg(long, value_enum, conflicts_with = "format")]
+    pub(crate) style: Option<TableStyle>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Their governor
+    Governor,
+    /// The file that they are from
+    File,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  idlelab plan --pilot five-runs.jsonl --metric joules --difference 2%
+                                              how many runs to see 2 %
+  idlelab plan --pilot five-runs.jsonl --runs 20
+                                              what 20 runs of each governor can see
+
+A pilot is a few runs of one governor, or of two in turn. Of few runs the noise itself is not well
+known: `at most` is what it may well come to.";
+
+/// Say how many runs it takes to see a difference
+///
+/// Takes the noise from a pilot. The more metrics are looked at, the more runs it takes: name those
+/// that matter, and give the same to `compare`.
+#[derive(Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub(crate) struct Plan {
+    /// Files of outcomes, as of `compare`
+    #[arg(long, required = true, num_args = 1.., value_name = "OUTCOMES")]
+    pub(crate) pilot: Vec<String>,
+    /// Only these metrics, by their names without unit
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// The difference to see, in per cent of the mean
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
+    pub(crate) difference: f64,
+    /// Say what so many runs of each governor can see, too
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    pub(crate) runs: Option<u16>,
+    /// With which probability, in per cent, the difference is to be seen
+    #[arg(long, value_name = "PERCENT", value_parser = power, default_value = "80%")]
+    pub(crate) power: f64,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 /// Say what a recording holds and how much it knows
 #[derive(Args)]
 pub(crate) struct Info {
@@ -443,6 +548,8 @@ pub(crate) enum OutcomeFormat {
     Json,
     /// Comma-separated values with a header, a line for each idle state
     Csv,
+    /// A Parquet file with a row for each idle state
+    Parquet,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -489,20 +596,29 @@ impl From<TableStyle> for Style {
     }
 }
 
+const STYLE_IS_TEXT: &str = "--style is for text; leave out --format";
+
+/// Arguments of a subcommand that do not go together.
+fn conflict(subcommand: &str, message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
+    match cli.find_subcommand_mut(subcommand) {
+        Some(command) => error.format(command),
+        None => error,
+    }
+}
+
 impl Printed {
     /// What belongs together on the command line.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message: &str| {
-            let mut cli = Cli::command();
-            cli.build();
-            let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
-            Err(match cli.find_subcommand_mut("replay") {
-                Some(command) => error.format(command),
-                None => error,
-            })
-        };
         if self.style.is_some() && self.format != OutcomeFormat::Text {
-            return wrong("--style is for text; leave out --format");
+            return Err(conflict("replay", STYLE_IS_TEXT));
+        }
+        let to_terminal = self.output.is_none() && std::io::stdout().is_terminal();
+        if self.format == OutcomeFormat::Parquet && to_terminal {
+            let message = "a Parquet file is nothing for a terminal; name one with --output";
+            return Err(conflict("replay", message));
         }
         Ok(())
     }
@@ -656,6 +772,24 @@ fn latency_limit(text: &str) -> Result<LatencyLimit, String> {
         .parse()
         .map_err(|_| format!("{limit:?} is no number of microseconds, such as 20 or 20@0-3"))?;
     Ok(LatencyLimit { limit: Nanoseconds::from_micros(limit.into()), cpus })
+}
+
+/// Per cent, with the sign or without; above 0.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end().strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent.is_finite() => Ok(percent),
+        _ => Err(format!("{text:?} is no number of per cent above 0, such as 2%")),
+    }
+}
+
+/// A probability, given in per cent.
+fn power(text: &str) -> Result<f64, String> {
+    let percent = percent(text)?;
+    if (50.0..100.0).contains(&percent) {
+        return Ok(percent / 100.0);
+    }
+    Err(format!("{text:?} is no power to plan for; expected 50% to below 100%, most often 80%"))
 }
 
 /// A time between snapshots.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use idlelab_governors::Governor;
-use idlelab_governors::catalog::{self, GovernorName};
+use idlelab_governors::catalog::{self, GovernorName, Standing};
 use idlelab_kernelc::{Program, Source};
 use idlelab_replay::{Candidate, Foreign};
 use idlelab_states::{CpuId, TickRate};
@@ -135,4 +135,11 @@ impl Foreign for Compiled {
     fn build(&self, cpu: CpuId) -> Box<dyn Governor> {
         Box::new(self.program.instance(cpu))
     }
+}
+
+/// What must be said of a governor whose figures are to be taken with a grain of salt.
+pub(crate) fn caveat(name: GovernorName) -> Option<String> {
+    (name.entry().standing == Standing::Reconstructed).then(|| {
+        format!("{name} is reconstructed from mails and changelogs, never compared with its C")
+    })
 }

@@ -6,7 +6,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use idlelab_evidence::Sourced;
 use idlelab_outcome::count::Snapshot;
+use idlelab_outcome::file;
 use idlelab_platform::{Platform, dump, embedded, sysfs};
 use idlelab_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -101,6 +103,28 @@ pub(crate) fn snapshot(given: &str) -> Result<Snapshot> {
         );
     }
     Ok(Snapshot { governor: dump.governor, cpus: dump.cpus })
+}
+
+/// Reads outcomes from files by what a user gave. What must be known of how they were read goes to
+/// standard error.
+pub(crate) fn outcomes(given: &[String]) -> Result<Vec<Sourced>> {
+    if given.iter().filter(|name| *name == "-").count() > 1 {
+        bail!("standard input can be only one of the files");
+    }
+    let mut all = Vec::new();
+    for given in given {
+        let (name, read) = if given == "-" {
+            ("standard input", file::read(&mut io::stdin().lock(), "standard input")?)
+        } else {
+            let mut opened = fs::File::open(given)
+                .with_context(|| format!("{given}: a file of outcomes was expected"))?;
+            (given.as_str(), file::read(&mut opened, given)?)
+        };
+        read.notes.iter().for_each(|note| eprintln!("idlelab: {name}: {note}"));
+        let sourced = |outcome| Sourced { source: name.to_owned(), outcome };
+        all.extend(read.outcomes.into_iter().map(sourced));
+    }
+    Ok(all)
 }
 
 /// A counter dump has neither tables nor assignments.

@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Count(arguments) => commands::count::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),

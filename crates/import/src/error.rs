@@ -135,6 +135,15 @@ pub enum ImportError {
         /// The kernel's name of the clock.
         clock: String,
     },
+    /// The file is a perf.data without descriptions of tracepoints.
+    #[error(
+        "{name}: a perf.data without tracepoints; record it with `perf record -a -e \
+         power:cpu_idle,power:cpu_idle_miss,sched:sched_switch,timer:*,irq:*`"
+    )]
+    NoTracepoints {
+        /// The file.
+        name: String,
+    },
     /// The file is a trace.dat without a single event.
     #[error(
         "{name}: a trace.dat without events; record it with \

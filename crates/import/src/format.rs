@@ -46,8 +46,9 @@ impl Format {
         match self {
             Self::Gzip | Self::Zstd | Self::Xz | Self::Zip | Self::Tar => "unpack it first",
             _ => {
-                "ftrace text (as `cat /sys/kernel/tracing/trace` or `trace-cmd report -t` prints it), \
-                 trace.dat and the Parquet files of `idlelab import` are read, plain or gzipped"
+                "ftrace text (as `cat /sys/kernel/tracing/trace`, `trace-cmd report -t` or \
+                 `perf script --ns` print it), trace.dat, perf.data and the Parquet files of \
+                 `idlelab import` are read, plain or gzipped"
             }
         }
     }

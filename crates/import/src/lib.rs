@@ -23,6 +23,7 @@ mod event;
 mod format;
 mod ftrace;
 mod names;
+mod perf_data;
 mod trace_dat;
 mod tracepoint;
 mod tracker;
@@ -87,6 +88,7 @@ fn read_seekable(mut source: impl Read + Seek, name: &str) -> Result<Recording, 
     source.rewind().map_err(failed)?;
     match format::recognise(&start) {
         Format::TraceDat => trace_dat::read(source, name),
+        Format::PerfData => perf_data::read(source, name),
         _ => read(source, name),
     }
 }
@@ -118,21 +120,24 @@ fn read_unpacked(mut source: impl BufRead, name: &str) -> Result<Recording, Impo
     match format::recognise(start) {
         Format::FtraceText => ftrace::read(source, name),
         Format::Parquet => read_parquet(source, name),
-        Format::TraceDat => {
-            let mut whole = Vec::new();
-            source.read_to_end(&mut whole).map_err(failed)?;
-            trace_dat::read(Cursor::new(whole), name)
-        }
+        Format::TraceDat => trace_dat::read(Cursor::new(whole(source, name)?), name),
+        Format::PerfData if perf_data::is_pipe(start) => perf_data::read_pipe(source, name),
+        Format::PerfData => perf_data::read(Cursor::new(whole(source, name)?), name),
         Format::Empty => Err(ImportError::Empty { name: name.to_owned() }),
         format => Err(ImportError::UnsupportedFormat { name: name.to_owned(), format }),
     }
 }
 
 /// A Parquet file begins at its end, so it is held whole: a small part of what it unpacks to.
-fn read_parquet(mut source: impl Read, name: &str) -> Result<Recording, ImportError> {
-    let mut file = Vec::new();
-    let failed = |source| ImportError::Io { name: name.to_owned(), source };
-    source.read_to_end(&mut file).map_err(failed)?;
-    parquet::read(file)
+fn read_parquet(source: impl Read, name: &str) -> Result<Recording, ImportError> {
+    parquet::read(whole(source, name)?)
         .map_err(|reason| ImportError::Parquet { name: name.to_owned(), reason: Box::new(reason) })
+}
+
+/// All of a source.
+fn whole(mut source: impl Read, name: &str) -> Result<Vec<u8>, ImportError> {
+    let mut whole = Vec::new();
+    let failed = |source| ImportError::Io { name: name.to_owned(), source };
+    source.read_to_end(&mut whole).map_err(failed)?;
+    Ok(whole)
 }

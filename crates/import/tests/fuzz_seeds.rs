@@ -9,7 +9,7 @@ use idlelab_import::open;
 
 #[test]
 fn seeds_give_a_recording_or_a_sentence() {
-    for target in ["ftrace_text", "trace_dat", "parquet"] {
+    for target in ["ftrace_text", "trace_dat", "perf_data", "parquet"] {
         let folder =
             PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
         let mut recordings = 0;

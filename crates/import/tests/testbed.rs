@@ -72,7 +72,7 @@ fn what_is_no_recording_is_refused_in_a_sentence() {
     for (text, says) in [
         (&b""[..], "is empty"),
         (b"\x17\x08\x44tracing7\0", "at byte 10 of 12 there should be the start of a trace.dat"),
-        (b"PERFILE2\0\0", "looks like perf.data"),
+        (b"PERFILE2\0\0", "at byte 0 of 10 there should be the header of a perf.data"),
         (b"hello\nworld\n", "no trace event in 2 lines"),
         (b"          <idle>-0       [000] d..1.     1.000000: tick_stop: x=1\n", "no whole idle"),
         (b"          <idle>-0       [000] d..1.        70608: cpu_idle: state=1 cpu_id=0\n", ":1:"),

@@ -2,11 +2,12 @@
 //! A folder of recordings of many kernels and tools, against counts from other tools (trace-cmd,
 //! grep). The folder is no part of this repository: `IDLELAB_TRACES` names it.
 
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
 use idlelab_import::{open, read};
-use idlelab_recording::{NoteKind, Recording};
+use idlelab_recording::{Note, NoteKind, Recording};
 use idlelab_states::{CpuId, Nanoseconds};
 
 /// How many `cpu_idle` events a recording accounts for: two a period, one a note.
@@ -49,6 +50,12 @@ fn every_idle_event_is_accounted_for() {
         ("guest/menu-sweep-v7-nocompress.dat.gz", 3_498),
         ("guest/menu-lost-v7.dat", 8_093),
         ("guest/odd-comms-v7.dat", 303),
+        ("guest/menu-sweep.perf.data.gz", 10_630),
+        ("guest/menu-sweep-zstd.perf.data", 11_276),
+        ("guest/menu-sweep-pipe.perf.data.gz", 4_572),
+        ("guest/menu-sweep-pipe-zstd.perf.data", 5_426),
+        ("guest/haltpoll-sweep-localclock.perf.data.gz", 3_966),
+        ("guest/menu-lost.perf.data.gz", 2_406),
         ("guest/bpf-menu-bothcpus.txt.gz", 58_736),
         ("guest/text-default-local.txt.gz", 312),
         ("guest/text-tgid.txt.gz", 312),
@@ -115,6 +122,55 @@ fn a_trace_dat_says_what_trace_cmd_prints_of_it() {
     }
 }
 
+/// What perf prints of a perf.data says the same as the file: every period, to the nanosecond, and
+/// what was lost.
+#[test]
+fn a_perf_data_says_what_perf_prints_of_it() {
+    let Some(folder) = folder() else { return };
+    for name in [
+        "menu-sweep.perf.data.gz",
+        "menu-sweep-zstd.perf.data",
+        "menu-sweep-pipe.perf.data.gz",
+        "haltpoll-sweep-localclock.perf.data.gz",
+        "menu-lost.perf.data.gz",
+    ] {
+        let path = folder.join("guest").join(name);
+        let mut bytes = std::fs::read(&path).unwrap();
+        if name.ends_with(".gz") {
+            let mut unpacked = Vec::new();
+            flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut unpacked).unwrap();
+            bytes = unpacked;
+        }
+        let mut plain = tempfile::NamedTempFile::new().unwrap();
+        plain.write_all(&bytes).unwrap();
+        let printed = Command::new("perf")
+            .args(["script", "--ns", "--show-lost-events", "-i"])
+            .arg(plain.path())
+            .output();
+        let Some(printed) = printed.ok().filter(|printed| printed.status.success()) else {
+            eprintln!("skipped: perf is not installed, or too old for {name}");
+            return;
+        };
+        let (text, file) = (read(&printed.stdout[..], name).unwrap(), open(&path).unwrap());
+        assert_eq!(text.periods(), file.periods(), "{name}");
+        assert_eq!(text.span, file.span, "{name}");
+        let lost = |recording: &Recording| {
+            let lost = |note: &&Note| note.kind == NoteKind::LostEvents && note.cpu.is_some();
+            recording.notes.iter().filter(lost).map(|note| note.count).sum::<u64>()
+        };
+        assert_eq!(lost(&text), lost(&file), "{name}");
+        for (text, file) in text.cpus.iter().zip(&file.cpus) {
+            for (text, file) in text.periods.iter().zip(file.periods.iter()) {
+                assert_eq!(
+                    (text.enter, text.exit, text.state, text.causes),
+                    (file.enter, file.exit, file.state, file.causes),
+                    "{name}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_no_recording_is_refused_by_what_it_is() {
     let Some(folder) = folder() else { return };
@@ -123,8 +179,6 @@ fn what_is_no_recording_is_refused_by_what_it_is() {
         ("guest/text-x86tsc.txt.gz", ":13: time stamps without a decimal point"),
         ("guest/text-raw.txt.gz", ":13: events in raw form"),
         ("guest/text-hex.txt.gz", ":13: events in raw form"),
-        ("guest/menu-sweep.perf.data.gz", "looks like perf.data"),
-        ("guest/menu-sweep-pipe-zstd.perf.data", "looks like perf.data"),
         ("guest/menu-sweep.after", "no trace event in 37 lines"),
         ("perfetto/perfetto-skills/api32_startup_warm.perfetto-trace", "a Perfetto trace"),
         ("tracecompass-test-traces/uneven-streams-ch3/channel0_3", "a CTF trace"),

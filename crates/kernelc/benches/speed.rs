@@ -4,7 +4,7 @@
 //!
 //! The folder has one subfolder for each kernel, named by its version (`7.3`, `6.12.117`), with the
 //! governors' files in it or in its `drivers/cpuidle/governors`. All three are given the same steps
-//! on one thread, in turn; the quietest round counts. The promise: native at most 1, kernelc at most
+//! on one thread, in turn; the quietest round counts. The aim: native at most 1, kernelc at most
 //! 1.5 times the time of the C.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot set up has nothing to measure")]

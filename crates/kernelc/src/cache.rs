@@ -33,7 +33,7 @@ impl Workshop {
         let folder = tempfile::Builder::new()
             .prefix("idlelab-kernelc-")
             .tempdir()
-            .map_err(|source| Error::Unwritable { path: env::temp_dir(), source })?;
+            .map_err(|reason| Error::Unwritable { path: env::temp_dir(), reason })?;
         Ok(Self { folder, kept: None })
     }
 

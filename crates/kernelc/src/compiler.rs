@@ -50,7 +50,7 @@ pub(crate) struct Object {
 pub(crate) fn compile(source: &Source, rate: TickRate) -> Result<Object, Error> {
     let workshop = Workshop::open()?;
     let folder = workshop.folder.path();
-    let unwritable = |source| Error::Unwritable { path: folder.to_owned(), source };
+    let unwritable = |reason| Error::Unwritable { path: folder.to_owned(), reason };
     shim::write(folder).map_err(unwritable)?;
     let compiler = Compiler::new(folder, source, rate)?;
     let included = compiler.included(source)?;
@@ -74,7 +74,7 @@ pub(crate) fn compile(source: &Source, rate: TickRate) -> Result<Object, Error> 
     }
     let object = compiler.object(source)?;
     let read = |path: &Path| {
-        fs::read(path).map_err(|source| Error::Unwritable { path: path.to_owned(), source })
+        fs::read(path).map_err(|reason| Error::Unwritable { path: path.to_owned(), reason })
     };
     let bytes = read(&object)?;
     match workshop.keep(&object, &key) {
@@ -119,9 +119,9 @@ impl<'a> Compiler<'a> {
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .output()
-            .map_err(|source| Error::NoCompiler {
+            .map_err(|reason| Error::NoCompiler {
                 command: self.program.to_string_lossy().into_owned(),
-                source,
+                reason,
             })
     }
 
@@ -149,7 +149,7 @@ impl<'a> Compiler<'a> {
     fn included(&self, source: &Source) -> Result<Vec<PathBuf>, Error> {
         let output = self.run_on_governor(source, &["-M", "-MG"])?;
         let empty = self.empty_headers();
-        let unwritable = |source| Error::Unwritable { path: empty.clone(), source };
+        let unwritable = |reason| Error::Unwritable { path: empty.clone(), reason };
         fs::create_dir_all(&empty).map_err(unwritable)?;
         let mut included = Vec::new();
         for name in diagnostics::prerequisites(&output.stdout) {

@@ -10,12 +10,12 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// It cannot be read.
-    #[error("{}: the governor's C file cannot be read: {source}", path.display())]
+    #[error("{}: the governor's C file cannot be read: {reason}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        reason: io::Error,
     },
     /// It is far longer than any governor.
     #[error("{}: is longer than {limit} bytes, so it is no governor's C file", path.display())]
@@ -27,22 +27,22 @@ pub enum Error {
     },
     /// There is no C compiler, or it cannot be started.
     #[error(
-        "{command}: the C compiler that governor files need cannot be started: {source}; install \
+        "{command}: the C compiler that governor files need cannot be started: {reason}; install \
          one (Debian: apt install gcc libc6-dev), or name it in the environment variable CC"
     )]
     NoCompiler {
         /// The command that was tried.
         command: String,
         /// What the system says.
-        source: io::Error,
+        reason: io::Error,
     },
     /// No folder could be written to, neither the cache nor a temporary one.
-    #[error("{}: the compiled governor cannot be written: {source}", path.display())]
+    #[error("{}: the compiled governor cannot be written: {reason}", path.display())]
     Unwritable {
         /// The folder or file.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        reason: io::Error,
     },
     /// It calls functions of the kernel that the shim does not have.
     #[error("{}", missing(.0))]

@@ -28,7 +28,7 @@ impl Source {
     /// It cannot be read, or has more than four mebibytes.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let given = path.as_ref();
-        let unreadable = |source| Error::Unreadable { path: given.to_owned(), source };
+        let unreadable = |reason| Error::Unreadable { path: given.to_owned(), reason };
         let file = File::open(given).map_err(unreadable)?;
         let mut text = Vec::new();
         file.take(LIMIT + 1).read_to_end(&mut text).map_err(unreadable)?;

@@ -177,7 +177,10 @@ fn crashes_end_the_guest_and_name_their_line() {
         line: line_of("crashes.c", "*(volatile int *)0"),
     };
     assert_eq!(crash.place, Some(place));
-    assert_eq!(failure("divides.c").cause, Cause::Signal(libc::SIGFPE));
+    // Elsewhere a division by zero gives zero.
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(failure("divides.c").cause, Cause::Signal(libc::SIGFPE));
+    }
     for name in ["recurses.c", "nowhere.c", "prints.c", "copies.c"] {
         assert_eq!(failure(name).cause, Cause::Signal(libc::SIGSEGV), "{name}");
     }

@@ -24,19 +24,20 @@ impl WakeupLatency {
         let mut counts: Vec<(u64, u64)> = Vec::with_capacity(sorted.len());
         for (latency, count) in sorted {
             match counts.last_mut() {
-                Some((last, sum)) if *last == latency => *sum += count,
+                Some((last, sum)) if *last == latency => *sum = sum.saturating_add(count),
                 _ => counts.push((latency, count)),
             }
         }
-        let total: u64 = counts.iter().map(|(_, count)| count).sum();
+        // As wide as counts from a file can make it.
+        let total: u128 = counts.iter().map(|&(_, count)| u128::from(count)).sum();
         // Nearest rank: the smallest value that at least the given share does not exceed.
-        let percentile = |per_cent: u64| {
+        let percentile = |per_cent: u128| {
             let rank = (total * per_cent).div_ceil(100);
             let mut seen = 0;
             counts
                 .iter()
-                .find(|(_, count)| {
-                    seen += count;
+                .find(|&&(_, count)| {
+                    seen += u128::from(count);
                     seen >= rank
                 })
                 .map_or(0, |(latency, _)| *latency)

@@ -88,8 +88,8 @@ fn add_all(counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 
 fn add_regrets(regrets: &[Regret]) -> Regret {
     Regret {
-        too_shallow_ns: regrets.iter().map(|regret| regret.too_shallow_ns).sum(),
-        too_deep_ns: regrets.iter().map(|regret| regret.too_deep_ns).sum(),
+        too_shallow_ns: regrets.iter().fold(0, |sum, one| sum.saturating_add(one.too_shallow_ns)),
+        too_deep_ns: regrets.iter().fold(0, |sum, one| sum.saturating_add(one.too_deep_ns)),
         joules: regrets.iter().map(|regret| regret.joules).sum(),
     }
 }

@@ -92,6 +92,10 @@ pub enum NoteKind {
     /// An idle period of a kernel that has no `cpu_idle` but `power_start`, in which drivers told
     /// states by other numbers than cpuidle's.
     PowerEvents,
+    /// An event of a guest, whose CPUs are not the machine's.
+    GuestEvents,
+    /// A record that cannot be, after which nothing in the file can be found.
+    DamagedRecord,
 }
 
 impl NoteKind {
@@ -105,6 +109,7 @@ impl NoteKind {
             | Self::Suspended
             | Self::OtherTimerClock
             | Self::RecordedTwice
+            | Self::GuestEvents
             | Self::ShiftNotApplied => Severity::Info,
             Self::EntryWithoutExit
             | Self::ExitWithoutEntry
@@ -121,6 +126,7 @@ impl NoteKind {
             | Self::IncompleteEvent
             | Self::CutFile
             | Self::DamagedPage
+            | Self::DamagedRecord
             | Self::OtherClock
             | Self::TimeOutOfRange
             | Self::NoTime => Severity::DataLoss,
@@ -128,7 +134,7 @@ impl NoteKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::LostEvents,
         Self::OverwrittenEvents,
         Self::IdleAtStart,
@@ -154,6 +160,8 @@ impl NoteKind {
         Self::ShiftNotApplied,
         Self::NoTime,
         Self::PowerEvents,
+        Self::GuestEvents,
+        Self::DamagedRecord,
     ];
 
     /// The word that stands for it in files.
@@ -185,6 +193,8 @@ impl NoteKind {
             Self::ShiftNotApplied => "shift-not-applied",
             Self::NoTime => "no-time",
             Self::PowerEvents => "power-events",
+            Self::GuestEvents => "guest-events",
+            Self::DamagedRecord => "damaged-record",
         }
     }
 }
@@ -218,6 +228,8 @@ impl fmt::Display for NoteKind {
             Self::UnnamedFunctions => "table of symbols missing; ticks look like other timers",
             Self::ShiftNotApplied => "request to move times to another clock, not followed",
             Self::NoTime => "events whose time stamp is no time, skipped",
+            Self::GuestEvents => "events of guests, whose CPUs are others, left out",
+            Self::DamagedRecord => "damaged record; what follows it in the file is left out",
             Self::PowerEvents => {
                 "idle periods by power_start, whose states may be numbered as the driver likes"
             }

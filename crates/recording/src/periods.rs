@@ -89,100 +89,109 @@ impl Periods {
 
     /// Adds a row at the end.
     pub fn push(&mut self, period: &Period) {
-        let (enter, exit) = (period.enter.get(), period.exit.get());
-        let stay = exit.wrapping_sub(enter);
-        let limit = period.latency_limit.map(Nanoseconds::get);
-        let row = Row {
-            enter,
-            exit: self.distance(Field::Exit, Some(period.exit), enter),
-            idle_start: self.distance(Field::IdleStart, period.idle_start, enter),
-            residency: self.distance(Field::Residency, period.residency, stay),
-            expired_timer: self.distance(Field::ExpiredTimer, period.expired_timer, exit),
-            next_timer: self.distance(Field::NextTimer, period.next_timer, enter),
-            next_wheel_timer: self.distance(Field::NextWheelTimer, period.next_wheel_timer, enter),
-            latency_limit: match limit {
-                Some(limit) if limit % NANOSECONDS_PER_MICROSECOND == 0 => {
-                    narrow(limit / NANOSECONDS_PER_MICROSECOND)
-                        .unwrap_or_else(|| self.put_far(Field::LatencyLimit, limit))
-                }
-                Some(limit) => self.put_far(Field::LatencyLimit, limit),
-                None => NULL,
-            },
-            facts: Facts::of(period),
-        };
+        let row = pack(&mut self.far, self.rows.len(), period);
         push_tightly(&mut self.rows, row);
+    }
+
+    /// Puts in the place of each row what `change` makes of it and its number, without a second
+    /// list.
+    pub fn change(&mut self, mut change: impl FnMut(usize, Period) -> Period) {
+        let far = core::mem::take(&mut self.far);
+        for (number, row) in self.rows.iter_mut().enumerate() {
+            *row = pack(&mut self.far, number, &change(number, unpack(&far, number, row)));
+        }
     }
 
     /// The row of this number, if there is one.
     #[must_use]
     #[inline]
     pub fn get(&self, row: usize) -> Option<Period> {
-        self.rows.get(row).map(|packed| self.unpack(row, packed))
+        self.rows.get(row).map(|packed| unpack(&self.far, row, packed))
     }
 
     /// All rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Period> + '_ {
-        self.rows.iter().enumerate().map(|(number, row)| self.unpack(number, row))
+        self.rows.iter().enumerate().map(|(number, row)| unpack(&self.far, number, row))
     }
+}
 
-    #[inline]
-    fn unpack(&self, number: usize, row: &Row) -> Period {
-        let time = |field, distance, from: i64| match distance {
-            NULL => None,
-            NEVER => Some(Nanoseconds::MAX),
-            FAR => self.far(number, field),
-            distance => Some(Nanoseconds::new(from.wrapping_add(i64::from(distance)))),
-        };
-        let enter = row.enter;
-        // The exit is never null.
-        let exit = time(Field::Exit, row.exit, enter).unwrap_or_default();
-        let stay = exit.get().wrapping_sub(enter);
-        let facts = row.facts;
-        Period {
-            idle_start: time(Field::IdleStart, row.idle_start, enter),
-            enter: Nanoseconds::new(enter),
-            exit,
-            state: facts.state(),
-            residency: time(Field::Residency, row.residency, stay),
-            causes: facts.causes(),
-            followed_by: facts.followed_by(),
-            next_timer: time(Field::NextTimer, row.next_timer, enter),
-            next_wheel_timer: time(Field::NextWheelTimer, row.next_wheel_timer, enter),
-            expired_timer: time(Field::ExpiredTimer, row.expired_timer, exit.get()),
-            tick: facts.tick(),
-            tick_stoppable: facts.tick_stoppable(),
-            latency_limit: match row.latency_limit {
-                NULL => None,
-                FAR => self.far(number, Field::LatencyLimit),
-                micros => Some(Nanoseconds::from_micros(i64::from(micros))),
-            },
-            miss: facts.miss(),
-            events_lost_before: facts.has(Facts::EVENTS_LOST_BEFORE),
-            bypassed_cpuidle: facts.has(Facts::BYPASSED_CPUIDLE),
-        }
-    }
-
-    /// Wraps around, so that every time comes back by the same way.
-    fn distance(&mut self, field: Field, time: Option<Nanoseconds>, from: i64) -> i32 {
-        match time {
-            None => NULL,
-            Some(Nanoseconds::MAX) => NEVER,
-            Some(time) => narrow(time.get().wrapping_sub(from))
-                .unwrap_or_else(|| self.put_far(field, time.get())),
-        }
-    }
-
-    /// Keeps a time of the row that is being added.
-    fn put_far(&mut self, field: Field, time: i64) -> i32 {
-        push_tightly(&mut self.far, Far { place: place(self.rows.len(), field), time });
+/// The row of this number, whose far times go to the end of `all_far`.
+fn pack(all_far: &mut Vec<Far>, number: usize, period: &Period) -> Row {
+    let (enter, exit) = (period.enter.get(), period.exit.get());
+    let stay = exit.wrapping_sub(enter);
+    let mut put_far = |field, time| {
+        push_tightly(all_far, Far { place: place(number, field), time });
         FAR
+    };
+    // Wraps around, so that every time comes back by the same way.
+    let mut distance = |field, time: Option<Nanoseconds>, from: i64| match time {
+        None => NULL,
+        Some(Nanoseconds::MAX) => NEVER,
+        Some(time) => {
+            narrow(time.get().wrapping_sub(from)).unwrap_or_else(|| put_far(field, time.get()))
+        }
+    };
+    Row {
+        enter,
+        exit: distance(Field::Exit, Some(period.exit), enter),
+        idle_start: distance(Field::IdleStart, period.idle_start, enter),
+        residency: distance(Field::Residency, period.residency, stay),
+        expired_timer: distance(Field::ExpiredTimer, period.expired_timer, exit),
+        next_timer: distance(Field::NextTimer, period.next_timer, enter),
+        next_wheel_timer: distance(Field::NextWheelTimer, period.next_wheel_timer, enter),
+        latency_limit: match period.latency_limit.map(Nanoseconds::get) {
+            Some(limit) if limit % NANOSECONDS_PER_MICROSECOND == 0 => {
+                narrow(limit / NANOSECONDS_PER_MICROSECOND)
+                    .unwrap_or_else(|| put_far(Field::LatencyLimit, limit))
+            }
+            Some(limit) => put_far(Field::LatencyLimit, limit),
+            None => NULL,
+        },
+        facts: Facts::of(period),
     }
+}
 
-    #[cold]
-    fn far(&self, row: usize, field: Field) -> Option<Nanoseconds> {
-        let at = self.far.binary_search_by_key(&place(row, field), |far| far.place).ok()?;
-        self.far.get(at).map(|far| Nanoseconds::new(far.time))
+#[inline]
+fn unpack(all_far: &[Far], number: usize, row: &Row) -> Period {
+    let time = |field, distance, from: i64| match distance {
+        NULL => None,
+        NEVER => Some(Nanoseconds::MAX),
+        FAR => far(all_far, number, field),
+        distance => Some(Nanoseconds::new(from.wrapping_add(i64::from(distance)))),
+    };
+    let enter = row.enter;
+    // The exit is never null.
+    let exit = time(Field::Exit, row.exit, enter).unwrap_or_default();
+    let stay = exit.get().wrapping_sub(enter);
+    let facts = row.facts;
+    Period {
+        idle_start: time(Field::IdleStart, row.idle_start, enter),
+        enter: Nanoseconds::new(enter),
+        exit,
+        state: facts.state(),
+        residency: time(Field::Residency, row.residency, stay),
+        causes: facts.causes(),
+        followed_by: facts.followed_by(),
+        next_timer: time(Field::NextTimer, row.next_timer, enter),
+        next_wheel_timer: time(Field::NextWheelTimer, row.next_wheel_timer, enter),
+        expired_timer: time(Field::ExpiredTimer, row.expired_timer, exit.get()),
+        tick: facts.tick(),
+        tick_stoppable: facts.tick_stoppable(),
+        latency_limit: match row.latency_limit {
+            NULL => None,
+            FAR => far(all_far, number, Field::LatencyLimit),
+            micros => Some(Nanoseconds::from_micros(i64::from(micros))),
+        },
+        miss: facts.miss(),
+        events_lost_before: facts.has(Facts::EVENTS_LOST_BEFORE),
+        bypassed_cpuidle: facts.has(Facts::BYPASSED_CPUIDLE),
     }
+}
+
+#[cold]
+fn far(all_far: &[Far], row: usize, field: Field) -> Option<Nanoseconds> {
+    let at = all_far.binary_search_by_key(&place(row, field), |far| far.place).ok()?;
+    all_far.get(at).map(|far| Nanoseconds::new(far.time))
 }
 
 /// Rows cost 40 bytes, so no memory holds so many that this overflows.

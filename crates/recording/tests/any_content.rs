@@ -29,6 +29,21 @@ proptest! {
     }
 
     #[test]
+    fn periods_are_changed_in_their_place(
+        rows in vec((arbitrary::period(), arbitrary::period()), 0..40),
+    ) {
+        let (before, after): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        let (mut periods, mut expected) = (Periods::default(), Periods::default());
+        before.iter().for_each(|period| periods.push(period));
+        after.iter().for_each(|period| expected.push(period));
+        periods.change(|number, period| {
+            assert_eq!(period, before[number]);
+            after[number]
+        });
+        prop_assert_eq!(periods, expected);
+    }
+
+    #[test]
     fn recordings_come_back_from_a_file(recording in arbitrary::recording()) {
         let written = file(&recording);
         prop_assert_eq!(&file(&recording), &written, "the same bytes each time");

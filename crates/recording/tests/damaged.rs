@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use idlelab_container::Damage;
 use idlelab_platform::embedded;
 use idlelab_recording::parquet::{ReadError, read, write};
 use idlelab_recording::{CpuRecording, Decision, Period, Recording, WakeCauses};
@@ -65,7 +66,7 @@ fn a_cut_file_is_refused() {
     let file = file();
     for length in (0..file.len()).step_by(100).chain(file.len() - 12..file.len()) {
         let error = read(file[..length].to_vec()).unwrap_err();
-        assert!(matches!(error, ReadError::NotWhole), "{length}: {error}");
+        assert!(matches!(error, ReadError::File(Damage::NotWhole)), "{length}: {error}");
     }
 }
 

@@ -61,10 +61,10 @@ impl Found {
         f64::from(self.excluding) / f64::from((self.experiments - self.refused).max(1))
     }
 
-    /// Whether that is at most 5 %, but for three standard errors of the simulation.
-    pub(crate) fn holds(&self) -> bool {
+    /// Whether that is at most 5 %, but for so many standard errors of the simulation.
+    pub(crate) fn holds(&self, errors: f64) -> bool {
         let judged = f64::from((self.experiments - self.refused).max(1));
-        self.share() <= ALPHA + 3.0 * (ALPHA * (1.0 - ALPHA) / judged).sqrt()
+        self.share() <= ALPHA + errors * (ALPHA * (1.0 - ALPHA) / judged).sqrt()
     }
 }
 

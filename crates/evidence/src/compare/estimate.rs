@@ -208,7 +208,7 @@ fn unpaired(baseline: &[Run], candidate: &[Run], alpha: f64, resampling: Resampl
 }
 
 /// The standard deviation of a run about its own governor's mean.
-pub(crate) fn pooled_deviation(baseline: &[f64], candidate: &[f64]) -> f64 {
+fn pooled_deviation(baseline: &[f64], candidate: &[f64]) -> f64 {
     let part = |values: &[f64]| {
         let freedom = values.len() as f64 - 1.0;
         (standard_deviation(values).powi(2) * freedom, freedom)

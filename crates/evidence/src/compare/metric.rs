@@ -7,8 +7,9 @@ const SAME_DURATION: f64 = 0.01;
 /// What of runs is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Metric {
-    /// With its unit where it has one, for instance `joules` or `throughput MB/s`.
     pub(crate) name: String,
+    /// Empty for counts and joules.
+    pub(crate) unit: String,
     /// Which direction is an improvement.
     pub(crate) better: Option<Better>,
     pub(crate) role: Role,
@@ -34,7 +35,7 @@ pub(crate) fn metrics(outcomes: &[&Outcome]) -> Vec<(Metric, Vec<Option<f64>>)> 
             if !value.is_finite() {
                 continue;
             }
-            let known = found.iter_mut().find(|(other, _)| other.name == metric.name);
+            let known = found.iter_mut().find(|(other, _)| *other == metric);
             if let Some((_, values)) = known {
                 if let Some(slot) = values.get_mut(at) {
                     *slot = Some(value);
@@ -55,8 +56,9 @@ pub(crate) fn metrics(outcomes: &[&Outcome]) -> Vec<(Metric, Vec<Option<f64>>)> 
 
 fn of_outcome(outcome: &Outcome, lasted_differently: bool) -> Vec<(Metric, f64)> {
     let mut found = Vec::new();
-    let mut add = |name: &str, better: Option<Better>, value: Option<f64>| {
-        let metric = Metric { name: name.to_owned(), better, role: Role::Tested };
+    let mut add = |name: &str, unit: &str, better: Option<Better>, value: Option<f64>| {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        let metric = Metric { name, unit, better, role: Role::Tested };
         found.extend(value.map(|value| (metric, value)));
     };
     let lower = Some(Better::Lower);
@@ -67,34 +69,34 @@ fn of_outcome(outcome: &Outcome, lasted_differently: bool) -> Vec<(Metric, f64)>
         let idles = outcome.idles.filter(|&idles| idles > 0)?;
         Some(100.0 * count? as f64 / idles as f64)
     };
-    add("joules", lower, joules);
+    add("joules", "", lower, joules);
     // Of equally long runs, it says the same as their joules.
-    add("watts", lower, watts.filter(|_| lasted_differently));
-    add("modelled joules", lower, outcome.energy.modelled_joules);
+    add("average power", "W", lower, watts.filter(|_| lasted_differently));
+    add("modelled joules", "", lower, outcome.energy.modelled_joules);
     for figure in &outcome.figures {
-        add(&with_unit(&figure.name, &figure.unit), figure.better, Some(figure.value));
-        let work = work_per_joule(figure, joules, watts);
-        let (name, work) = work.map_or_else(Default::default, |(name, work)| (name, Some(work)));
-        add(&name, Some(Better::Higher), work);
+        add(&figure.name, &figure.unit, figure.better, Some(figure.value));
+        if let Some((work, unit)) = work_per_joule(figure, joules, watts) {
+            add(&figure.name, &unit, Some(Better::Higher), Some(work));
+        }
     }
-    add("idles", None, outcome.idles.map(|idles| idles as f64));
-    add("miss%", lower, of_idles(outcome.misses));
-    add("above%", lower, of_idles(outcome.above));
-    add("below%", lower, of_idles(outcome.below));
+    add("idles", "", None, outcome.idles.map(|idles| idles as f64));
+    add("misses", "%", lower, of_idles(outcome.misses));
+    add("above", "%", lower, of_idles(outcome.above));
+    add("below", "%", lower, of_idles(outcome.below));
     if let Some(latency) = outcome.wakeup_latency.as_ref().filter(|latency| latency.max_ns > 0) {
-        add("latency p50 us", lower, Some(latency.p50_ns as f64 * 1e-3));
-        add("latency p99 us", lower, Some(latency.p99_ns as f64 * 1e-3));
+        add("wakeup latency p50", "us", lower, Some(latency.p50_ns as f64 * 1e-3));
+        add("wakeup latency p99", "us", lower, Some(latency.p99_ns as f64 * 1e-3));
     }
-    add("ticks in idle", None, outcome.ticks.map(|ticks| ticks as f64));
-    add("sleep length asked", lower, outcome.sleep_length_queries.map(|count| count as f64));
+    add("ticks in idle", "", None, outcome.ticks.map(|ticks| ticks as f64));
+    add("sleep length asked", "", lower, outcome.sleep_length_queries.map(|count| count as f64));
     let idle = Some(outcome.idle_ns()).filter(|&idle| idle > 0);
     let share = |part: Option<u64>| Some(100.0 * part? as f64 / idle? as f64);
     let off = |time: fn(&Regret) -> u64| share(outcome.regret.as_ref().map(time));
-    add("shallow%", lower, off(|regret| regret.too_shallow_ns));
-    add("deep%", lower, off(|regret| regret.too_deep_ns));
+    add("too shallow", "%", lower, off(|regret| regret.too_shallow_ns));
+    add("too deep", "%", lower, off(|regret| regret.too_deep_ns));
     for state in &outcome.states {
-        let name = format!("{} time%", state.name);
-        let metric = Metric { name, better: None, role: Role::Described };
+        let (name, unit) = (state.name.clone(), "% of idle time".to_owned());
+        let metric = Metric { name, unit, better: None, role: Role::Described };
         found.extend(share(Some(state.time_ns)).map(|share| (metric, share)));
     }
     found
@@ -105,7 +107,7 @@ fn work_per_joule(
     figure: &Figure,
     joules: Option<f64>,
     watts: Option<f64>,
-) -> Option<(String, f64)> {
+) -> Option<(f64, String)> {
     if figure.better != Some(Better::Higher) {
         return None;
     }
@@ -115,11 +117,7 @@ fn work_per_joule(
         (None, true) => (watts?, format!("{unit}/W")),
         (None, false) => (joules?, format!("{unit}/J")),
     };
-    (cost > 0.0).then(|| (with_unit(&figure.name, &unit), figure.value / cost))
-}
-
-fn with_unit(name: &str, unit: &str) -> String {
-    if unit.is_empty() { name.to_owned() } else { format!("{name} {unit}") }
+    (cost > 0.0).then(|| (figure.value / cost, unit))
 }
 
 fn durations_differ(outcomes: &[&Outcome]) -> bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Outcomes in the table styles that people use on the mailing lists.
 //!
-//! All are plain text of at most [`WIDTH`](crate::WIDTH) columns, [`Style::Wide`] excepted, without
+//! All are plain text of at most [`WIDTH`] columns, [`Style::Wide`] excepted, without
 //! tabs. What is not known is `-`. docs/outcomes.md shows each.
 
 mod lkp;

@@ -85,6 +85,7 @@ impl Governor for AnyGovernor {
         whichever!(self, governor => governor.select_with_reasons(states, kernel, reasons))
     }
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         whichever!(self, governor => governor.reflect(entered, kernel));
     }

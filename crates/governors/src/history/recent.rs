@@ -30,6 +30,7 @@ impl Recent {
     /// Takes the oldest wakeup out of the counts and makes room for a new one. If none is then
     /// [remembered](Recent::remember), the oldest stays in its place and is taken out once more
     /// nine wakeups later.
+    #[inline]
     pub(super) fn forget_oldest(&mut self) {
         self.newest = self.newest.wrapping_add(1) % REMEMBERED;
         if let Some(&Some(bin)) = self.intercepts.get(self.newest) {
@@ -38,6 +39,7 @@ impl Recent {
     }
 
     /// Remembers a hit, or an intercept in a bin.
+    #[inline]
     pub(super) fn remember(&mut self, intercept: Option<StateIndex>) {
         if let Some(newest) = self.intercepts.get_mut(self.newest) {
             *newest = intercept;
@@ -47,11 +49,13 @@ impl Recent {
         }
     }
 
+    #[inline]
     pub(super) fn in_bin(&self, state: StateIndex) -> Pulses {
         self.counts[state]
     }
 
     /// All in the bins of shallower states.
+    #[inline]
     pub(super) fn below(&self, state: StateIndex) -> Pulses {
         below(state).fold(Wrapping(0), |sum, state| sum + self.counts[state])
     }

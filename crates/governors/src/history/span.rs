@@ -16,12 +16,14 @@ pub(super) struct Span {
 }
 
 impl Span {
+    #[inline]
     pub(super) fn begin(&mut self, kernel: &mut dyn Kernel) {
         self.selected_at = kernel.clock();
     }
 
     /// Ends the span. If only a safety net ended the idle period, it would have lasted until the
     /// timer.
+    #[inline]
     pub(super) fn end(&mut self, kernel: &mut dyn Kernel, safety_net: bool, sleep: Nanoseconds) {
         self.length = if safety_net {
             sleep
@@ -43,6 +45,7 @@ impl Span {
 /// Whether the idle period ended at the poll time limit, or by a tick that was kept though the
 /// timer was beyond it. After a poll timeout the tick is not asked after, so what it says stays
 /// for next time.
+#[inline]
 pub(super) fn ended_by_safety_net(kernel: &mut dyn Kernel, timer_is_beyond_tick: bool) -> bool {
     mem::take(&mut kernel.device().poll_time_limit)
         || (kernel.take_got_tick() && timer_is_beyond_tick)

@@ -552,6 +552,7 @@ impl Governor for Teo {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
         let tick_length = self.tick_rate.tick().get().cast_unsigned();

@@ -29,7 +29,8 @@ use core::num::Wrapping;
 use idlelab_states::{IdleStates, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::bins::{
-    Aged, Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, explain_bins, explain_pulses, settle,
+    Aged, Bin, Expected, Measured, PULSE, Pulses, Survey, TWO, decay, explain_bins, explain_pulses,
+    settle,
 };
 use crate::history::lookup::{after_intercepts, is_long_enough};
 use crate::history::recent::{CHANCE, Recent};
@@ -95,6 +96,7 @@ impl Teo {
         }
     }
 
+    #[inline(always)]
     fn learn(&mut self, states: &IdleStates, device: &Device) {
         let measured = if self.span.length() >= self.sleep_length {
             Nanoseconds::MAX
@@ -103,7 +105,7 @@ impl Teo {
             Measured::new(device.last_residency, latency).idle
         };
         let Aged { sum, timer_bin, duration_bin } =
-            Aged::new(states, &mut self.bins, self.sleep_length, measured);
+            Aged::new(states, &mut self.bins, self.sleep_length, measured, decay);
         self.total = sum + PULSE;
         self.recent.forget_oldest();
         if timer_bin == duration_bin {
@@ -204,7 +206,7 @@ impl Teo {
 /// In the middle between a state's target residency and the next one's.
 fn middle_of_bin(states: &IdleStates, state: StateIndex) -> Nanoseconds {
     let start = states[state].target_residency.get();
-    let next = states.indices().find(|&next| next > state).unwrap_or(state);
+    let next = states.index(state.get() + 1).unwrap_or(state);
     let end = states[next].target_residency.get();
     Nanoseconds::new(start.wrapping_add(end) / 2)
 }
@@ -216,6 +218,7 @@ impl Governor for Teo {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
         let safety_net = ended_by_safety_net(kernel, self.sleep_length > self.tick_length);

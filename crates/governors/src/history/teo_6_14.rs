@@ -111,7 +111,7 @@ impl Teo {
         };
 
         let Aged { timer_bin, duration_bin, .. } =
-            Aged::new(states, &mut self.bins, self.sleep_length, measured);
+            Aged::new(states, &mut self.bins, self.sleep_length, measured, decay);
         decay(&mut self.total);
         self.total += PULSE;
         decay(&mut self.tick_intercepts);
@@ -230,6 +230,7 @@ impl Governor for Teo {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
         self.artificial_wakeup = ended_by_safety_net(kernel, self.sleep_length > self.tick_length);

@@ -190,6 +190,7 @@ impl Governor for Teo {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         self.wakeups.reflect(entered, kernel);
     }

@@ -105,7 +105,7 @@ impl Teo {
             Measured::new(device.last_residency, latency).idle
         };
         let Aged { sum, timer_bin, duration_bin } =
-            Aged::new(states, &mut self.bins, self.sleep_length, measured);
+            Aged::new(states, &mut self.bins, self.sleep_length, measured, decay);
         self.total = sum;
         self.recent.forget_oldest();
 
@@ -259,6 +259,7 @@ impl Governor for Teo {
 
     selects_by_deciding!();
 
+    #[inline(always)]
     fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
         kernel.device().last_state = entered;
         let safety_net = ended_by_safety_net(kernel, self.sleep_length > self.tick_length);

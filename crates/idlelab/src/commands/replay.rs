@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use idlelab_evidence::style::{Mark, Style};
-use idlelab_governors::catalog::{self, Standing};
+use idlelab_governors::catalog;
 use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
@@ -155,6 +155,12 @@ impl Printing<'_> {
             (OutcomeFormat::Csv, None) => {
                 output::write_csv(file::rows(&report.outcomes, standing), out)
             }
+            (OutcomeFormat::Parquet, _) => {
+                let mut whole = Vec::new();
+                file::write_parquet(file::rows(&report.outcomes, standing), &mut whole)?;
+                out.write_all(&whole)?;
+                Ok(out.flush()?)
+            }
             (OutcomeFormat::Text, _) => text(self, how.style.map(Style::from), out),
         }
     }
@@ -168,13 +174,7 @@ fn standing(name: &str) -> Option<String> {
 
 /// A line for each governor whose figures are to be taken with a grain of salt.
 fn reconstructed(governors: &[Ready]) -> impl Iterator<Item = String> {
-    governors
-        .iter()
-        .filter_map(Ready::name)
-        .filter(|name| name.entry().standing == Standing::Reconstructed)
-        .map(|name| {
-            format!("{name} is reconstructed from mails and changelogs, never compared with its C")
-        })
+    governors.iter().filter_map(Ready::name).filter_map(governor::caveat)
 }
 
 /// Reads a recording and makes it ready to be replayed as asked; says what the recorded machine is.

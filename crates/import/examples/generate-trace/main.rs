@@ -71,9 +71,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .collect();
     let mut file = BufWriter::with_capacity(BUFFER, File::create(&arguments.file)?);
     if arguments.text {
-        text::write(cpus, &mut file)?
+        text::write(cpus, &mut file)?;
     } else {
-        trace_dat::write(cpus, &mut file)?
+        trace_dat::write(cpus, &mut file)?;
     }
     file.flush()?;
     Ok(ExitCode::SUCCESS)

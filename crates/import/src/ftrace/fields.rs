@@ -117,14 +117,10 @@ fn cpu_idle(arguments: &[u8]) -> Option<Event<'_>> {
 
 /// Both task names may hold anything, but each PID comes after its name: the last one counts.
 fn sched_switch(arguments: &[u8]) -> Option<Event<'_>> {
-    let Some(next) = memmem::rfind(arguments, b" next_comm=") else {
+    let Some((before, after)) = around_last(arguments, b" next_comm=") else {
         return short_switch(arguments);
     };
-    let (before, after) = arguments.split_at_checked(next)?;
-    let pid = |part: &[u8], key: &[u8]| {
-        let at = memmem::rfind(part, key)? + key.len();
-        number(part.get(at..)?).map(|(pid, _)| pid)
-    };
+    let pid = |part, key| number(around_last(part, key)?.1).map(|(pid, _)| pid);
     Some(Event::Switch {
         from_idle: pid(before, b" prev_pid=")? == 0,
         to_idle: pid(after, b" next_pid=")? == 0,
@@ -211,15 +207,32 @@ fn timer(arguments: &[u8], key: &[u8]) -> Option<TimerId> {
     })))
 }
 
+/// What stands before and behind `key` where it is first found. Keys end with a byte that is rare in
+/// arguments, and building a searcher for each takes longer than the search.
+fn around<'a>(arguments: &'a [u8], key: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let (&last, start) = key.split_last()?;
+    memchr::memchr_iter(last, arguments).find_map(|end| split(arguments, start, end))
+}
+
+/// The same where it is found last.
+fn around_last<'a>(arguments: &'a [u8], key: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let (&last, start) = key.split_last()?;
+    memchr::memrchr_iter(last, arguments).find_map(|end| split(arguments, start, end))
+}
+
+/// The text around a key of which the last byte is at `end`, if `start` stands before that.
+fn split<'a>(text: &'a [u8], start: &[u8], end: usize) -> Option<(&'a [u8], &'a [u8])> {
+    Some((text.get(..end)?.strip_suffix(start)?, text.get(end + 1..)?))
+}
+
 /// What follows `key`, padding skipped.
 fn value<'a>(arguments: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
-    let value = arguments.get(memmem::find(arguments, key)? + key.len()..)?;
-    Some(value.trim_ascii_start())
+    Some(around(arguments, key)?.1.trim_ascii_start())
 }
 
 /// The word after `key`, up to a blank.
 fn text<'a>(arguments: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
-    let value = arguments.get(memmem::find(arguments, key)? + key.len()..)?;
+    let (_, value) = around(arguments, key)?;
     value.get(..memchr::memchr(b' ', value).unwrap_or(value.len()))
 }
 

@@ -81,7 +81,38 @@ pub(super) fn parse(line: &[u8]) -> Line<'_> {
     }
     memchr::memchr_iter(b'-', line)
         .find_map(|dash| after_task(line.get(dash + 1..)?))
+        .or_else(|| perf_script(line))
         .unwrap_or_else(|| if is_raw(line) { Line::Raw } else { other(line) })
+}
+
+/// Parses what `perf script` prints: `swapper     0 [001]  2.765224: power:cpu_idle: state=1 …`,
+/// perhaps with a period before the event, or that events were lost. A task may be called anything,
+/// but before the CPU stands its number.
+fn perf_script(line: &[u8]) -> Option<Line<'_>> {
+    memmem::find_iter(line, b" [").find_map(|at| {
+        let (task, bracketed) = line.split_at_checked(at)?;
+        if !task.last()?.is_ascii_digit() {
+            return None;
+        }
+        let (cpu, text) = number(bracketed.get(2..)?)?;
+        let (time, text) = time(text.strip_prefix(b"]")?.trim_ascii_start())?;
+        let text = text.trim_ascii_start();
+        if let Some(lost) = text.strip_prefix(b"PERF_RECORD_LOST lost ") {
+            let (events, _) = number(lost)?;
+            return Some(Line::Lost { cpu: u32::try_from(cpu).ok()?, events });
+        }
+        let text = match number(text) {
+            Some((_period, text)) => text.trim_ascii_start(),
+            None => text,
+        };
+        let system = memchr::memchr(b':', text)?;
+        let name = text.get(system + 1..)?;
+        // Others' events have blanks behind their only colon.
+        if system == 0 || name.first().is_none_or(u8::is_ascii_whitespace) {
+            return None;
+        }
+        event(cpu, false, time, name)
+    })
 }
 
 /// Parses what follows the dash after the task's name.
@@ -309,6 +340,23 @@ mod tests {
                 assert_eq!(event(&line).0, 2, "{line}");
             }
         }
+    }
+
+    #[test]
+    fn perf_script_puts_the_system_before_the_event() {
+        let expected = (3, 2_765_224_000, "cpu_idle".to_owned(), "state=1 cpu_id=3".to_owned());
+        for line in [
+            "         swapper     0 [003]     2.765224:       power:cpu_idle: state=1 cpu_id=3",
+            "         swapper     0 [003]     2.765224:          1 power:cpu_idle: state=1 cpu_id=3",
+            "swapper 0/0 [003] 2.765224000: power:cpu_idle: state=1 cpu_id=3",
+            "  k-1 2 [1] 1.5     77 [003]     2.765224:       power:cpu_idle: state=1 cpu_id=3",
+        ] {
+            assert_eq!(event(line), expected, "{line}");
+        }
+        let lost = "       perf-exec 15480 [001]  4090.909124: PERF_RECORD_LOST lost 13";
+        assert_eq!(parse(lost.as_bytes()), Line::Lost { cpu: 1, events: 13 });
+        let cycles = "     perf 15312 [000]  1.5:     250000 cycles:  ffffffff810 native_write_msr";
+        assert_eq!(parse(cycles.as_bytes()), Line::Unknown);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::page::Layout;
 use super::unpack::{Compression, Unpacker};
 use crate::ImportError;
 use crate::bytes::{ByteOrder, Bytes};
+use crate::tracepoint::saved::{self, Saved, block, formats, header_page};
 use crate::tracepoint::{Format, Names, Symbols};
 
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
@@ -168,19 +169,9 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn read(&mut self, start: &Start, file: &[u8]) -> Option<Contents> {
-        self.expected = "the description of ring-buffer pages (events/header_page)";
-        let layout = header_page(&mut self.bytes)?;
-        self.expected = "the descriptions of ftrace's own events";
-        // These are of tracers; idle states are in none of them.
-        for _ in 0..self.bytes.u32()? {
-            self.bytes.sized()?;
-        }
-        self.expected = "the descriptions of events (events/*/*/format)";
-        let formats = formats(&mut self.bytes)?;
-        self.expected = "the kernel's symbols";
-        let symbols = block(&mut self.bytes)?;
-        self.expected = "the kernel's strings";
-        let strings = block(&mut self.bytes)?;
+        let saved = Saved::read(&mut self.bytes, &mut self.expected)?;
+        self.expected = "a description of ring-buffer pages that can be read";
+        let layout = Layout::parse(saved.header_page)?;
         self.expected = "the names of tasks";
         self.bytes.sized()?;
         self.expected = "the number of CPUs";
@@ -217,8 +208,8 @@ impl Row<'_> {
         Some(Contents {
             order: start.order,
             layout,
-            formats,
-            names: Names { symbols: Symbols::parse(symbols), strings: self::strings(strings) },
+            formats: saved.formats,
+            names: saved.names,
             areas,
             tsc_to_nanoseconds: options.tsc,
             shifted: options.shifted,
@@ -246,49 +237,6 @@ impl Row<'_> {
         }
         Some(())
     }
-}
-
-/// `header_page` and its description, then the same of `header_event`, which tells nothing more.
-fn header_page(bytes: &mut Bytes<'_>) -> Option<Layout> {
-    if bytes.take(12)? != b"header_page\0" {
-        return None;
-    }
-    let layout = Layout::parse(bytes.sized()?)?;
-    if bytes.take(13)? != b"header_event\0" {
-        return None;
-    }
-    bytes.sized()?;
-    Some(layout)
-}
-
-/// The descriptions of all systems' events.
-fn formats(bytes: &mut Bytes<'_>) -> Option<Vec<Format>> {
-    let mut formats = Vec::new();
-    for _ in 0..bytes.u32()? {
-        bytes.text()?;
-        for _ in 0..bytes.u32()? {
-            formats.push(Format::parse(bytes.sized()?));
-        }
-    }
-    Some(formats)
-}
-
-/// As many bytes as the 32-bit number before them says.
-fn block<'a>(bytes: &mut Bytes<'a>) -> Option<&'a [u8]> {
-    let size = bytes.u32()?;
-    bytes.take(u64::from(size))
-}
-
-/// The kernel's strings by address, from lines such as `0xffffffff8260d1d8 : "machine_suspend"`.
-fn strings(text: &[u8]) -> HashMap<u64, Box<[u8]>> {
-    let line = |line: &[u8]| {
-        let line = line.strip_prefix(b"0x")?;
-        let end = memchr::memchr(b' ', line)?;
-        let address = u64::from_str_radix(str::from_utf8(line.get(..end)?).ok()?, 16).ok()?;
-        let string = line.get(end..)?.strip_prefix(b" : \"")?.strip_suffix(b"\"")?;
-        Some((address, string.into()))
-    };
-    text.split(|&byte| byte == b'\n').filter_map(line).collect()
 }
 
 /// The next option's number and data; none at the end of the list. The outer `None`: the bytes end.
@@ -384,8 +332,7 @@ fn version_7<R: Read + Seek>(
     };
     let expected = "the description of ring-buffer pages (events/header_page)";
     let (at, header) = section(option::HEADER_INFO, expected)?;
-    let layout = header_page(&mut Bytes::new(&header, order));
-    let layout = layout.ok_or(at);
+    let layout = header_page(&mut Bytes::new(&header, order)).and_then(Layout::parse).ok_or(at);
     let events = "the descriptions of events (events/*/*/format)";
     let (at, descriptions) = section(option::EVENT_FORMATS, events)?;
     let formats = formats(&mut Bytes::new(&descriptions, order)).ok_or(at);
@@ -409,7 +356,7 @@ fn version_7<R: Read + Seek>(
         order,
         layout: layout.map_err(|at| sections.input.damaged(at, expected))?,
         formats: formats.map_err(|at| sections.input.damaged(at, events))?,
-        names: Names { symbols: Symbols::parse(&symbols), strings: self::strings(&strings) },
+        names: Names { symbols: Symbols::parse(&symbols), strings: saved::strings(&strings) },
         areas,
         tsc_to_nanoseconds: options.tsc,
         shifted: options.shifted,

@@ -3,6 +3,7 @@
 
 mod format;
 mod record;
+pub(crate) mod saved;
 mod symbols;
 
 pub(crate) use format::Format;

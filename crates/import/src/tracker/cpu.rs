@@ -12,8 +12,8 @@ use super::settle::SleepLength;
 #[derive(Default)]
 pub(super) struct Cpu {
     pub(super) recording: CpuRecording,
-    /// The inputs of each period's governor, aligned with the periods.
-    pub(super) sleep_lengths: Vec<Option<SleepLength>>,
+    /// What periods' governors were told, by the periods' numbers in ascending order.
+    pub(super) sleep_lengths: Vec<(usize, SleepLength)>,
     last_event: Nanoseconds,
     round: Round,
     state: State,
@@ -290,8 +290,9 @@ impl Cpu {
     }
 
     fn keep(&mut self, open: Open, followed_by: WhatFollowed) {
+        let number = self.recording.periods.len();
+        self.sleep_lengths.extend(open.sleep_length.map(|length| (number, length)));
         self.recording.periods.push(&Period { followed_by, ..open.period });
-        self.sleep_lengths.push(open.sleep_length);
     }
 
     /// How many stays look as if the driver had rejected the state: less than half as long as a

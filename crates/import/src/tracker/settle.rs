@@ -25,13 +25,11 @@ impl Cpu {
         ticks: Option<(TickRate, Nanoseconds)>,
         tick_stops_recorded: bool,
     ) -> CpuRecording {
-        let mut settled = CpuRecording {
-            cpu: self.recording.cpu,
-            decisions: self.recording.decisions,
-            tick_phase: ticks.map(|(_, phase)| phase),
-            ..CpuRecording::default()
-        };
-        for (mut period, asked) in self.recording.periods.iter().zip(self.sleep_lengths) {
+        let mut settled = self.recording;
+        settled.tick_phase = ticks.map(|(_, phase)| phase);
+        let mut told = self.sleep_lengths.into_iter().peekable();
+        settled.periods.change(|number, mut period| {
+            let asked = told.next_if(|&(of, _)| of == number).map(|(_, length)| length);
             period.next_wheel_timer =
                 period.next_wheel_timer.zip(wheel).and_then(|(jiffy, (epoch, tick))| {
                     Some(Nanoseconds::new(jiffy.get().checked_mul(tick.get())?) + epoch)
@@ -49,8 +47,8 @@ impl Cpu {
             if !tick_stops_recorded && asked.is_none() {
                 period.tick = None;
             }
-            settled.periods.push(&period);
-        }
+            period
+        });
         settled
     }
 }

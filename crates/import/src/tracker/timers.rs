@@ -180,13 +180,18 @@ impl TimerClock {
 /// tick, and lag while no CPU ticks, so of all starts the one that puts jiffies latest is right.
 #[derive(Default)]
 pub(super) struct Jiffies {
+    /// Jiffies, and the first time at which each was the current one.
     seen: Vec<(Nanoseconds, i64)>,
 }
 
 impl Jiffies {
     /// A timer start at `time` showed that the current jiffy is `now`.
     pub(super) fn seen(&mut self, time: Nanoseconds, now: i64) {
-        self.seen.push((time, now));
+        // Of one jiffy's starts the earliest puts jiffies latest.
+        match self.seen.last_mut() {
+            Some((first, jiffy)) if *jiffy == now => *first = time.min(*first),
+            _ => self.seen.push((time, now)),
+        }
     }
 
     /// The time from which jiffy 0 would count, given the tick and its phase.

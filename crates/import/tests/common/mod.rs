@@ -294,7 +294,15 @@ impl File {
         [self.shape.n16(id), self.shape.n32(data.len() as u32), data.to_vec()].concat()
     }
 
-    fn version_6(&self, mut file: Vec<u8>) -> Vec<u8> {
+    /// What perf saves of tracefs: the start of a version 6 file.
+    pub(crate) fn tracing_data(&self) -> Vec<u8> {
+        let mut data = b"\x17\x08\x44tracing0.6\0".to_vec();
+        data.extend([u8::from(self.shape.big_endian), 8]);
+        data.extend(self.shape.n32(PAGE as u32));
+        self.described(data)
+    }
+
+    fn described(&self, mut file: Vec<u8>) -> Vec<u8> {
         let shape = self.shape;
         file.extend(self.header_info());
         file.extend(shape.n32(0));
@@ -302,6 +310,12 @@ impl File {
         file.extend(self.block(&self.kallsyms));
         file.extend(self.block(""));
         file.extend(shape.sized("0 <idle>\n"));
+        file
+    }
+
+    fn version_6(&self, file: Vec<u8>) -> Vec<u8> {
+        let shape = self.shape;
+        let mut file = self.described(file);
         let cpus = &self.buffers[0].cpus;
         file.extend(shape.n32(cpus.len() as u32));
         file.extend(b"options  \0");

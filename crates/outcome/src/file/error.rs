@@ -29,6 +29,14 @@ pub enum ReadError {
         /// What is there instead.
         seen: String,
     },
+    /// A binary file is damaged, or of something else.
+    #[error("{name}: {reason}")]
+    File {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A value is not what it should be.
     #[error("{name}:{line}: {reason}")]
     Value {

@@ -8,6 +8,7 @@
 //! | JSON: an outcome, a list of them, or a document that has them as `outcomes` or `counts` | `--format json` |
 //! | JSON Lines: one of those a line | a measurement that appends what it has |
 //! | CSV with a line for each idle state ([`Row`]) | `idlelab replay --format csv` |
+//! | Parquet with a row for each idle state ([`Row`]) | `idlelab replay --format parquet` |
 //! | a plain-text table, as pasted into a mail | people |
 //!
 //! ```
@@ -29,6 +30,7 @@
 mod csv;
 mod error;
 mod json;
+mod parquet;
 mod row;
 mod table;
 
@@ -38,6 +40,7 @@ use std::io;
 use crate::Outcome;
 
 pub use error::ReadError;
+pub use parquet::write as write_parquet;
 pub use row::{Row, rows};
 
 /// Outcomes of a file, and what must be known of how they were read.
@@ -71,15 +74,17 @@ impl fmt::Display for Note {
 ///
 /// # Errors
 ///
-/// A source that fails; content in which no outcome is found; JSON or CSV that has an outcome's
-/// shape and not its values.
+/// A source that fails; content in which no outcome is found; JSON, CSV or Parquet that has an
+/// outcome's shape and not its values, or is damaged.
 pub fn read(source: &mut dyn io::Read, name: &str) -> Result<FromFile, ReadError> {
     let mut bytes = Vec::new();
     source
         .read_to_end(&mut bytes)
         .map_err(|source| ReadError::Unreadable { name: name.to_owned(), source })?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let read = if json::is_json(bytes) {
+    let read = if parquet::is_parquet(bytes) {
+        parquet::read(bytes, name)?
+    } else if json::is_json(bytes) {
         json::read(bytes, name)?
     } else {
         // Mails come in any encoding, and the words that matter are ASCII.

@@ -104,15 +104,15 @@ pub struct Row {
     /// Of all states.
     #[serde(default)]
     pub regret_joules: Option<f64>,
-    /// Each wakeup latency and how often it occurred; only in the first row of each CPU and of all,
-    /// and not in CSV, which has no lists.
-    #[serde(skip)]
+    /// Each wakeup latency and how often it occurred, in CSV and Parquet as the text of a JSON list;
+    /// only in the first row of each CPU and of all.
+    #[serde(default, with = "json_text")]
     pub wakeup_latency_counts: Option<Vec<(u64, u64)>>,
-    /// Stays by their distance from the clairvoyant choice; where the latencies are.
-    #[serde(skip)]
+    /// Stays by their distance from the clairvoyant choice, likewise.
+    #[serde(default, with = "json_text")]
     pub off_by: Option<Vec<OffBy>>,
-    /// The workload's own results; only in the first row of all CPUs, and not in CSV.
-    #[serde(skip)]
+    /// The workload's own results, likewise; only in the first row of all CPUs.
+    #[serde(default, with = "json_text")]
     pub figures: Option<Vec<Figure>>,
 }
 
@@ -139,6 +139,32 @@ mod all_or_number {
     }
 }
 
+/// A list as the text of its JSON, where tables have no lists.
+mod json_text {
+    use serde::de::DeserializeOwned;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+    #[expect(clippy::ref_option, reason = "serde's interface")]
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        list: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match list {
+            Some(list) => {
+                to.serialize_some(&serde_json::to_string(list).map_err(ser::Error::custom)?)
+            }
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        let text = Option::<String>::deserialize(from)?.filter(|text| !text.is_empty());
+        text.map(|text| serde_json::from_str(&text).map_err(de::Error::custom)).transpose()
+    }
+}
+
 /// The rows of outcomes. `standing` tells how well a governor is known, by its name.
 pub fn rows<'a>(
     outcomes: &'a [Outcome],
@@ -162,31 +188,7 @@ fn rows_of(number: u32, outcome: &Outcome, standing: Option<String>) -> Vec<Row>
         order: outcome.order,
         duration_ns: outcome.duration_ns,
         assumption: outcome.assumption,
-        cpu: None,
-        state: None,
-        name: None,
-        usage: None,
-        time_ns: None,
-        above: None,
-        below: None,
-        rejected: None,
-        idles: None,
-        misses: None,
-        all_above: None,
-        all_below: None,
-        ticks: None,
-        sleep_length_queries: None,
-        measured_joules: None,
-        modelled_joules: None,
-        wakeup_latency_p50_ns: None,
-        wakeup_latency_p99_ns: None,
-        wakeup_latency_max_ns: None,
-        too_shallow_ns: None,
-        too_deep_ns: None,
-        regret_joules: None,
-        wakeup_latency_counts: None,
-        off_by: None,
-        figures: None,
+        ..Row::blank()
     };
     let all = Row {
         idles: outcome.idles,
@@ -249,6 +251,47 @@ fn of_states(all: &Row, states: &[StateOutcome]) -> Vec<Row> {
 }
 
 impl Row {
+    /// A row that knows nothing.
+    pub(super) const fn blank() -> Self {
+        Self {
+            outcome: 0,
+            bench: Bench::Published,
+            governor: None,
+            standing: None,
+            platform: None,
+            workload: None,
+            iteration: 0,
+            order: None,
+            duration_ns: None,
+            assumption: None,
+            cpu: None,
+            state: None,
+            name: None,
+            usage: None,
+            time_ns: None,
+            above: None,
+            below: None,
+            rejected: None,
+            idles: None,
+            misses: None,
+            all_above: None,
+            all_below: None,
+            ticks: None,
+            sleep_length_queries: None,
+            measured_joules: None,
+            modelled_joules: None,
+            wakeup_latency_p50_ns: None,
+            wakeup_latency_p99_ns: None,
+            wakeup_latency_max_ns: None,
+            too_shallow_ns: None,
+            too_deep_ns: None,
+            regret_joules: None,
+            wakeup_latency_counts: None,
+            off_by: None,
+            figures: None,
+        }
+    }
+
     fn with_latency(self, latency: Option<&WakeupLatency>) -> Self {
         Self {
             wakeup_latency_p50_ns: latency.map(|latency| latency.p50_ns),

@@ -134,16 +134,6 @@ fn counts_are_outcomes_of_their_pairs() {
     assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
 }
 
-/// What CSV has no room for.
-fn without_lists(mut outcome: Outcome) -> Outcome {
-    outcome.figures.clear();
-    outcome.off_by = None;
-    outcome.per_cpu.iter_mut().for_each(|cpu| cpu.off_by = None);
-    let of_cpus = outcome.per_cpu.iter_mut().filter_map(|cpu| cpu.wakeup_latency.as_mut());
-    of_cpus.chain(outcome.wakeup_latency.as_mut()).for_each(|latency| latency.counts.clear());
-    outcome
-}
-
 fn csv_text(outcomes: &[Outcome]) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     rows(outcomes, |_| None).for_each(|row| writer.serialize(row).unwrap());
@@ -160,7 +150,7 @@ fn csv_gives_back_what_it_was_given() {
     let text = csv_text(&given);
     // Two states of all and of two CPUs, twice; one line of the last; the header.
     assert_eq!(text.lines().count(), 2 * 2 * 3 + 1 + 1);
-    assert_eq!(read_text(&text).outcomes, given.clone().map(without_lists));
+    assert_eq!(read_text(&text).outcomes, given);
     let twice = read_text(&format!("{text}{text}"));
     assert_eq!(twice.outcomes.len(), 6, "put together by cat");
 }
@@ -426,6 +416,65 @@ fn prose_holds_no_outcome() {
     }
     let sentence = "gov iter Joules idles\nteo 0 10 100\n\nthe test above is idle\nteo 1 11 100\n";
     assert_eq!(read_text(sentence).outcomes.len(), 2, "a sentence ends no table");
+}
+
+fn parquet_file(outcomes: &[Outcome]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let standing = |name: &str| (name == "teo").then(|| "reconstructed".to_owned());
+    write_parquet(rows(outcomes, standing), &mut file).unwrap();
+    file
+}
+
+/// One that knows next to nothing, with sums that are not those of its states.
+fn sparse() -> Outcome {
+    let mut outcome = full();
+    outcome.governor = None;
+    outcome.idles = Some(u64::MAX);
+    outcome.misses = None;
+    outcome.figures.clear();
+    outcome.wakeup_latency = None;
+    outcome.off_by = None;
+    outcome.states.clear();
+    outcome.per_cpu.truncate(1);
+    outcome.per_cpu[0].regret = None;
+    outcome
+}
+
+#[test]
+fn parquet_gives_back_what_it_was_given() {
+    let mut published = sparse();
+    published.per_cpu.clear();
+    let given = [full(), full(), sparse(), published, sparse()];
+    let file = parquet_file(&given);
+    let found = read(&mut &file[..], "file").unwrap();
+    assert_eq!(found, FromFile { outcomes: given.to_vec(), notes: Vec::new() });
+    assert_eq!(file, parquet_file(&given), "the same outcomes give the same bytes");
+    assert_eq!(read_text(&csv_text(&given)).outcomes, given);
+}
+
+#[test]
+fn damaged_parquet_is_refused() {
+    let file = parquet_file(&[full()]);
+    let error = |bytes: &[u8]| read(&mut &bytes[..], "file").unwrap_err().to_string();
+    for length in (4..file.len()).step_by(100) {
+        assert!(error(&file[..length]).contains("is no whole Parquet file"), "{length}");
+    }
+    let at = file.windows(4).position(|bytes| bytes == b"POLL").unwrap();
+    let mut flipped = file.clone();
+    flipped[at] ^= 1;
+    assert!(error(&flipped).starts_with("file: is damaged: its checksum is "));
+    // As if another program had written it, so that no checksum is held against it.
+    let mut foreign = file.clone();
+    let at = foreign.windows(8).rposition(|bytes| bytes == b"idlelab ").unwrap();
+    foreign[at..at + 8].copy_from_slice(b"another ");
+    assert_eq!(read(&mut &foreign[..], "file").unwrap().outcomes, [full()]);
+    for at in 0..foreign.len() {
+        for byte in [0x00, 0x7f, 0x80, 0xff] {
+            let mut damaged = foreign.clone();
+            damaged[at] = byte;
+            let _ = read(&mut &damaged[..], "file");
+        }
+    }
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 use std::io;
 
 use ::parquet::errors::ParquetError;
+use idlelab_container::Damage;
 use idlelab_platform::PlatformError;
 use idlelab_states::CpuId;
 use thiserror::Error;
@@ -10,36 +11,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The first or last bytes are not those of a Parquet file.
-    #[error(
-        "is no whole Parquet file: the last bytes should be PAR1 and are not; it was cut, or is \
-         still being written"
-    )]
-    NotWhole,
-    /// The footer's length is beyond the file.
-    #[error(
-        "the Parquet footer should begin {length} bytes before the end, but the file is shorter"
-    )]
-    FooterLength {
-        /// The length that the file states, in bytes.
-        length: u32,
-    },
-    /// The footer cannot be read.
-    #[error("the Parquet footer at byte {offset} is damaged: {reason}")]
-    Footer {
-        /// Where the footer begins.
-        offset: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Bytes are not as they were written.
-    #[error("is damaged: its checksum is {found:08x}, {written:08x} was written")]
-    Checksum {
-        /// As computed now.
-        found: u32,
-        /// As written.
-        written: u32,
-    },
+    /// It is no Parquet file, or not the one that was written.
+    #[error(transparent)]
+    File(#[from] Damage),
     /// A Parquet file of something else.
     #[error(
         "is a Parquet file, but no recording of idlelab: its metadata have no `idlelab.recording`; \

@@ -25,17 +25,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod checksum;
 mod columns;
 mod error;
-mod footer;
 mod metadata;
-mod pages;
 mod read;
 mod rounds;
 mod row;
-mod shelter;
-mod thrift;
 mod write;
 
 pub use error::{ReadError, WriteError};

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::basic::Compression;
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
-use ::parquet::file::metadata::{
-    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
-};
-use ::parquet::file::serialized_reader::SerializedPageReader;
+use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use bytes::Bytes;
+use idlelab_container::{ColumnDamage, sheltered};
 use idlelab_states::{CpuId, Nanoseconds, StateIndex};
 
 use super::columns::{COLUMNS, Column, Values};
 use super::row::Row;
-use super::shelter::sheltered;
-use super::write::WRITER;
-use super::{ReadError, checksum, footer, metadata, pages};
+use super::{ReadError, metadata};
 use crate::Recording;
 
 /// Rows that are decoded at once.
@@ -33,10 +27,7 @@ const BATCH: usize = 1 << 13;
 /// is missing or of another type; a value that no recording can have.
 pub fn read(file: impl Into<Bytes>) -> Result<Recording, ReadError> {
     let file = file.into();
-    let (at, footer) = footer::find(&file)?;
-    let damaged = |reason| ReadError::Footer { offset: at, reason };
-    let parquet = sheltered(|| ParquetMetaDataReader::decode_metadata(footer)).map_err(damaged)?;
-    check_sum(&file, at, &parquet)?;
+    let parquet = idlelab_container::open(&file)?;
     let entries = parquet.file_metadata().key_value_metadata().map_or(&[][..], Vec::as_slice);
     let mut recording = metadata::recording(entries)?;
     let columns = find_columns(&parquet)?;
@@ -46,19 +37,6 @@ pub fn read(file: impl Into<Bytes>) -> Result<Recording, ReadError> {
         read_group(&file, group, &columns, &mut rounds)?;
     }
     Ok(recording)
-}
-
-/// Holds a file that this program wrote against its checksum.
-fn check_sum(file: &[u8], footer_at: usize, parquet: &ParquetMetaData) -> Result<(), ReadError> {
-    let writer = parquet.file_metadata().created_by();
-    if !writer.is_some_and(|writer| writer.starts_with(WRITER)) {
-        return Ok(());
-    }
-    match checksum::of_file(file, footer_at) {
-        None => Err(ReadError::MissingMetadata { key: checksum::KEY }),
-        Some((written, found)) if written != found => Err(ReadError::Checksum { found, written }),
-        Some(_) => Ok(()),
-    }
 }
 
 /// Where each of [`COLUMNS`] stands in the file.
@@ -159,28 +137,16 @@ impl Open {
         at: usize,
         row: u64,
     ) -> Result<Self, ReadError> {
-        let damaged = |reason| ReadError::Column { column: column.name, row, reason };
-        let chunk = group.columns().get(at);
-        let (chunk, bytes) = chunk
-            .and_then(|chunk| Some((chunk, file.get(place(chunk, file.len())?)?)))
-            .ok_or_else(|| damaged("it should be where the file is not".to_owned()))?;
-        let found = chunk.compression();
-        if !matches!(found, Compression::UNCOMPRESSED | Compression::SNAPPY) {
-            // Without the level, which the file does not tell.
-            let method = found.to_string();
-            let method = method.split('(').next().unwrap_or_default().to_owned();
-            return Err(ReadError::Compressed { column: column.name, method });
-        }
-        if !pages::are_sound(bytes) {
-            return Err(damaged("its pages are not as long as they say".to_owned()));
-        }
-        let rows = usize::try_from(group.num_rows()).unwrap_or_default();
-        let reader = sheltered(|| {
-            let pages = SerializedPageReader::new(Arc::clone(file), chunk, rows, None)?;
-            Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
-        });
-        let nullable = chunk.column_descr().max_def_level() > 0;
-        Ok(Self { column, reader: reader.map_err(damaged)?, nullable })
+        let reader = idlelab_container::column(file, group, at).map_err(|damage| match damage {
+            ColumnDamage::Compressed { method } => {
+                ReadError::Compressed { column: column.name, method }
+            }
+            ColumnDamage::Damaged { reason } => {
+                ReadError::Column { column: column.name, row, reason }
+            }
+        })?;
+        let descriptor = group.schema_descr().column(at);
+        Ok(Self { column, reader, nullable: descriptor.max_def_level() > 0 })
     }
 
     /// Puts the next value of each row in its place.
@@ -277,42 +243,5 @@ impl Batch<'_> {
 
     fn damaged(&self, reason: String) -> ReadError {
         ReadError::Column { column: self.column.name, row: self.first, reason }
-    }
-}
-
-/// Where in the file a column's bytes are, if they are within it; the library takes that for
-/// granted. They begin with the dictionary, if there is one.
-fn place(chunk: &ColumnChunkMetaData, length: usize) -> Option<Range<usize>> {
-    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-    let start = usize::try_from(start).ok()?;
-    let end = start.checked_add(usize::try_from(chunk.compressed_size()).ok()?)?;
-    (end <= length).then_some(start..end)
-}
-
-#[cfg(test)]
-mod tests {
-    use ::parquet::schema::types::SchemaDescriptor;
-
-    use super::super::columns::schema;
-    use super::*;
-
-    /// Other programs put a dictionary before any column, also before the last of the file.
-    #[test]
-    fn a_columns_bytes_begin_with_its_dictionary() {
-        let column = SchemaDescriptor::new(schema().unwrap()).column(0);
-        let chunk = |dictionary, data, size| {
-            ColumnChunkMetaData::builder(column.clone())
-                .set_dictionary_page_offset(dictionary)
-                .set_data_page_offset(data)
-                .set_total_compressed_size(size)
-                .build()
-                .unwrap()
-        };
-        assert_eq!(place(&chunk(Some(4), 50, 96), 100), Some(4..100));
-        assert_eq!(place(&chunk(Some(4), 50, 96), 99), None);
-        assert_eq!(place(&chunk(None, 50, 96), 100), None);
-        assert_eq!(place(&chunk(None, -1, 10), 100), None);
-        assert_eq!(place(&chunk(None, 4, -1), 100), None);
-        assert_eq!(place(&chunk(None, i64::MAX, 1), 100), None);
     }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::io::Write;
-use std::sync::Arc;
 
-use ::parquet::basic::{Compression, Encoding};
+use ::parquet::basic::Encoding;
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::properties::WriterPropertiesBuilder;
 use ::parquet::file::writer::{
     SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
 };
@@ -14,7 +12,6 @@ use ::parquet::schema::types::ColumnPath;
 use bytes::Bytes;
 use idlelab_states::Nanoseconds;
 
-use super::checksum::{self, Summed};
 use super::columns::{COLUMNS, Column, Values, schema};
 use super::rounds::rounds;
 use super::row::Row;
@@ -23,10 +20,6 @@ use crate::{CpuRecording, Recording};
 
 /// Rows of a row group, which are all that is held beside the recording: some 40 MB.
 const ROWS_PER_GROUP: usize = 1 << 17;
-
-/// What the file says it was written by. A checksum is held against the files of this program
-/// only: another that rewrites a file takes the metadata along as they are.
-pub(super) const WRITER: &str = "idlelab ";
 
 /// Writes a recording as a Parquet file. The same recording gives the same bytes.
 ///
@@ -42,28 +35,16 @@ pub fn write(recording: &Recording, sink: impl Write + Send) -> Result<(), Write
         }
     }
     let entries = metadata::entries(recording)?;
-    let properties = Arc::new(properties());
-    let mut writer = SerializedFileWriter::new(Summed::new(sink), schema()?, properties)?;
+    let mut writer = idlelab_container::writer(sink, schema()?, properties())?;
     for cpu in &recording.cpus {
         write_cpu(&mut writer, cpu)?;
     }
-    writer.flush()?;
-    let blank = KeyValue { key: checksum::KEY.to_owned(), value: Some(checksum::BLANK.to_owned()) };
-    for entry in entries.into_iter().chain([blank]) {
-        writer.append_key_value_metadata(entry);
-    }
-    writer.inner_mut().hold_footer();
-    writer.into_inner()?.finish()?;
+    idlelab_container::finish(writer, entries)?;
     Ok(())
 }
 
-fn properties() -> WriterProperties {
-    let mut properties = WriterProperties::builder()
-        .set_created_by(format!("{WRITER}{}", env!("CARGO_PKG_VERSION")))
-        .set_compression(Compression::SNAPPY)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Only the footer is held back, and it should be small.
-        .set_offset_index_disabled(true);
+fn properties() -> WriterPropertiesBuilder {
+    let mut properties = idlelab_container::properties();
     // Times grow, and their differences are small.
     for column in COLUMNS.iter().filter(|column| matches!(column.values, Values::Time { .. })) {
         let path = ColumnPath::from(column.name);
@@ -71,7 +52,7 @@ fn properties() -> WriterProperties {
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
-    properties.build()
+    properties
 }
 
 fn write_cpu<W: Write + Send>(

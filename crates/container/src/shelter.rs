@@ -19,7 +19,11 @@ static HOOK: Once = Once::new();
 
 /// The result of a call, or what went wrong in it in words. A panic within becomes an error, and
 /// is reported nowhere else.
-pub(super) fn sheltered<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+///
+/// # Errors
+///
+/// What the library says, or that it panicked.
+pub fn sheltered<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     HOOK.call_once(|| {
         let report = take_hook();
         set_hook(Box::new(move |panic| {

@@ -5,26 +5,26 @@
 //! and a process that cannot get its memory is ended by force. So the footer is walked through
 //! before it is handed over.
 
-use super::ReadError;
-use super::thrift::Walk;
+use crate::Damage;
+use crate::thrift::Walk;
 
 /// What a Parquet file begins and ends with.
 const MAGIC: &[u8] = b"PAR1";
 
 /// The footer of a file, and the offset at which it begins.
-pub(super) fn find(file: &[u8]) -> Result<(usize, &[u8]), ReadError> {
-    let (rest, end) = file.split_last_chunk::<8>().ok_or(ReadError::NotWhole)?;
+pub(crate) fn find(file: &[u8]) -> Result<(usize, &[u8]), Damage> {
+    let (rest, end) = file.split_last_chunk::<8>().ok_or(Damage::NotWhole)?;
     let [a, b, c, d, magic @ ..] = end;
     if magic != MAGIC || !rest.starts_with(MAGIC) {
-        return Err(ReadError::NotWhole);
+        return Err(Damage::NotWhole);
     }
     let length = u32::from_le_bytes([*a, *b, *c, *d]);
     let at = usize::try_from(length)
         .ok()
         .and_then(|length| rest.len().checked_sub(length))
-        .ok_or(ReadError::FooterLength { length })?;
+        .ok_or(Damage::FooterLength { length })?;
     let footer = rest.get(at..).unwrap_or_default();
-    let damaged = |reason: &str| ReadError::Footer { offset: at, reason: reason.to_owned() };
+    let damaged = |reason: &str| Damage::Footer { offset: at, reason: reason.to_owned() };
     Walk { bytes: footer }
         .structure()
         .ok_or_else(|| damaged("it ends within a field, or claims more than it holds"))?;

@@ -5,19 +5,19 @@
 const DEEPEST: u32 = 32;
 
 /// A way through a struct of unknown meaning. Each step is `None` at the end of the bytes.
-pub(super) struct Walk<'a> {
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Walk<'a> {
+    pub(crate) bytes: &'a [u8],
 }
 
 impl Walk<'_> {
     /// Goes through a struct to its end.
-    pub(super) fn structure(&mut self) -> Option<()> {
+    pub(crate) fn structure(&mut self) -> Option<()> {
         self.nested(0, |_, _| {})
     }
 
     /// Goes through a struct to its end, and tells each of its integers by the field's number,
     /// which are all different.
-    pub(super) fn integers(&mut self, told: impl FnMut(u64, i64)) -> Option<()> {
+    pub(crate) fn integers(&mut self, told: impl FnMut(u64, i64)) -> Option<()> {
         self.nested(0, told)
     }
 
@@ -91,7 +91,7 @@ impl Walk<'_> {
         Some(*first)
     }
 
-    pub(super) fn skip(&mut self, length: usize) -> Option<()> {
+    pub(crate) fn skip(&mut self, length: usize) -> Option<()> {
         self.bytes = self.bytes.get(length..)?;
         Some(())
     }

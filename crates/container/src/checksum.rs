@@ -8,33 +8,33 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 
 /// The metadata entry that holds the checksum, as eight hexadecimal digits.
-pub(super) const KEY: &str = "idlelab.checksum";
+pub(crate) const KEY: &str = "idlelab.checksum";
 
 /// What stands in the place of the sum while it is made.
-pub(super) const BLANK: &str = "00000000";
+pub(crate) const BLANK: &str = "00000000";
 
 /// What follows the key in the footer: in Thrift's compact protocol, a string of eight bytes.
 const EIGHT_BYTES: [u8; 2] = [0x18, 8];
 
 /// A sink that sums up what goes through it, and holds the footer back until the sum is known.
-pub(super) struct Summed<W> {
+pub struct Summed<W> {
     sink: W,
     content: Hasher,
     footer: Option<Vec<u8>>,
 }
 
 impl<W: Write> Summed<W> {
-    pub(super) fn new(sink: W) -> Self {
+    pub(crate) fn new(sink: W) -> Self {
         Self { sink, content: Hasher::new(), footer: None }
     }
 
     /// All that follows is the footer.
-    pub(super) fn hold_footer(&mut self) {
+    pub(crate) fn hold_footer(&mut self) {
         self.footer = Some(Vec::new());
     }
 
     /// Puts the sum in its place and lets the footer go.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         let mut footer = self.footer.unwrap_or_default();
         self.content.update(&footer);
         let sum = format!("{:08x}", self.content.finalize());
@@ -65,7 +65,7 @@ impl<W: Write> Write for Summed<W> {
 
 /// The sum as written and as it is now, of a file whose footer begins at `footer_at`; none if it
 /// holds no sum.
-pub(super) fn of_file(file: &[u8], footer_at: usize) -> Option<(u32, u32)> {
+pub(crate) fn of_file(file: &[u8], footer_at: usize) -> Option<(u32, u32)> {
     let at = footer_at + place(file.get(footer_at..)?)?;
     let digits = file.get(at..at + BLANK.len())?;
     let written = u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;

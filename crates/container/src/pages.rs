@@ -4,7 +4,7 @@
 //! The Parquet library makes room for what a page's header claims it unpacks to before it unpacks
 //! it. So the headers are looked through before the column is handed over.
 
-use super::thrift::Walk;
+use crate::thrift::Walk;
 
 /// Fields of a page's header.
 const UNPACKED_SIZE: u64 = 2;
@@ -14,7 +14,7 @@ const PACKED_SIZE: u64 = 3;
 const MOST_PER_BYTE: usize = 22;
 
 /// Whether the bytes of a column are pages, none of which claims to unpack to more than it can.
-pub(super) fn are_sound(column: &[u8]) -> bool {
+pub(crate) fn are_sound(column: &[u8]) -> bool {
     let mut walk = Walk { bytes: column };
     while !walk.bytes.is_empty() {
         if page(&mut walk).is_none() {
