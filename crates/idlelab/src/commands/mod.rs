@@ -13,3 +13,4 @@ pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod platforms;
 pub(crate) mod replay;
+pub(crate) mod report;
