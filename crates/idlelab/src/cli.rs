@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Say how many runs it takes to see a difference
     Plan(Plan),
+    Report(Report),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// Keep a recording as a Parquet file, with the machine that it is from
@@ -334,6 +335,51 @@ pub(crate) enum By {
     Governor,
     /// The file that they are from
     File,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  idlelab report -o report.html               the recording that is built in, teo against menu
+  idlelab report trace.dat --states / -g teo,path/to/teo.c,clairvoyant -o report.html
+                                              your patch on a recording
+  idlelab report runs.jsonl -o report.html    runs of a workload under several governors
+  idlelab report runs.jsonl trace.dat --states / -o report.html
+                                              the same, and what a recording of it shows
+
+Of the governors that are replayed the first is the baseline, and the first two are drawn beside each
+other in the timeline.";
+
+/// Put verdict, tables, pictures and a timeline on one page of HTML
+///
+/// The page needs no network and no other file. Where outcomes are given, they are compared;
+/// otherwise it is what the governors would have done with the recording.
+#[derive(Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct Report {
+    /// Files of outcomes, and at most one recording; what a file is shows in its content [default:
+    /// the recording that is built in]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// The page that is written
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Governors to replay on the recording
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
+        default_value = "teo,menu,ladder,clairvoyant"
+    )]
+    pub(crate) governors: Vec<Given>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// What the outcomes are compared with: a governor [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// Only these metrics, by their names without unit
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// What the report is called [default: who is compared with whom]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
 }
 
 const PLAN_EXAMPLES: &str = "\

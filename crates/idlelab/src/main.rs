@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),

@@ -16,3 +16,4 @@ pub(crate) mod platforms;
 pub(crate) mod replay;
 pub(crate) mod scenarios;
 pub(crate) mod simulate;
+pub(crate) mod report;
