@@ -105,11 +105,9 @@ fn h20(lab: &Lab) -> Result<Headline, HeadlineError> {
     let setup = Setup::of("pipe-cross-core");
     let stock = lab.runs(setup, "menu@4.6")?;
     let reverted = lab.runs(setup, "menu@4.6-reverted")?;
-    let work = paired(&stock, &reverted, |a, b| {
-        figure(b, "work per joule") / figure(a, "work per joule")
-    });
-    let measures =
-        vec![measure("work per joule, reverted over stock", "1.14", (1.0, 1.5), &work)];
+    let work =
+        paired(&stock, &reverted, |a, b| figure(b, "work per joule") / figure(a, "work per joule"));
+    let measures = vec![measure("work per joule, reverted over stock", "1.14", (1.0, 1.5), &work)];
     Ok(concluded(
         "H20",
         "pipe, performance governor, work per watt; the pair of H3",
@@ -191,10 +189,10 @@ fn h6(lab: &Lab) -> Result<Headline, HeadlineError> {
 fn h10(lab: &Lab) -> Result<Headline, HeadlineError> {
     const INTERVALS: [f64; 9] = [6.0, 11.0, 16.0, 31.0, 61.0, 91.0, 101.0, 111.0, 121.0];
     let mut measures = Vec::new();
-    for (governor, published) in [("menu@6.12", "0, 0.2, 97 to 99 (16 to 91 us), 82, 1.7, 1"), (
-        "teo@6.14",
-        "0 up to 101 us, 5.0, 1",
-    )] {
+    for (governor, published) in [
+        ("menu@6.12", "0, 0.2, 97 to 99 (16 to 91 us), 82, 1.7, 1"),
+        ("teo@6.14", "0 up to 101 us, 5.0, 1"),
+    ] {
         for interval in INTERVALS {
             let band = match (governor, interval as u32) {
                 ("menu@6.12", 16..=95) => (90.0, 100.0),
@@ -297,9 +295,8 @@ fn h14(lab: &Lab) -> Result<Headline, HeadlineError> {
             let misses = cpu.states.iter().filter_map(|state| Some(state.above? + state.below?));
             per_cent(misses.sum(), cpu.states.iter().map(|state| state.usage).sum())
         };
-        let below = |outcome: &Outcome| {
-            per_cent(outcome.below.unwrap_or(0), outcome.misses.unwrap_or(0))
-        };
+        let below =
+            |outcome: &Outcome| per_cent(outcome.below.unwrap_or(0), outcome.misses.unwrap_or(0));
         measures.push(measure(
             format!("{device}, menu@6.12: misses, % of idles"),
             "17 to 35",

@@ -43,12 +43,11 @@ pub enum HeadlineError {
 pub(crate) struct Setup<'a> {
     pub(crate) scenario: &'a str,
     pub(crate) parameters: &'a [(&'a str, f64)],
-    pub(crate) disable: &'a [&'a str],
 }
 
 impl<'a> Setup<'a> {
     pub(crate) fn of(scenario: &'a str) -> Self {
-        Self { scenario, parameters: &[], disable: &[] }
+        Self { scenario, parameters: &[] }
     }
 
     pub(crate) fn with(self, parameters: &'a [(&'a str, f64)]) -> Self {
@@ -71,15 +70,15 @@ impl Lab {
         let parameters =
             setup.parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let model = read(name, text, &Changes { parameters, ..Changes::default() })?;
-        let governor = catalog::find(governor)
-            .map_err(|error| HeadlineError::Governor(error.to_string()))?;
+        let governor =
+            catalog::find(governor).map_err(|error| HeadlineError::Governor(error.to_string()))?;
         let seeds: Vec<u64> =
             (0..u64::from(self.runs)).map(|run| self.first_seed.wrapping_add(run)).collect();
         seeds
             .par_iter()
-            .map(|&seed| {
-                Ok(simulate(&model, Policy::Named(governor), seed, Keep::Outcome)?.outcome)
-            })
+            .map(
+                |&seed| Ok(simulate(&model, Policy::Named(governor), seed, Keep::Outcome)?.outcome),
+            )
             .collect()
     }
 }
@@ -91,7 +90,7 @@ pub(crate) fn measure(
     (low, high): (f64, f64),
     values: &[f64],
 ) -> Measure {
-    let resampling = Resampling { draws: 2_000, seed: 1 };
+    let resampling = Resampling { draws: 2_000, seed: 1, ..Resampling::default() };
     let interval = bca_of_mean(values, 0.05, Quantiles::Student, resampling);
     Measure {
         what: what.into(),

@@ -6,7 +6,9 @@ use idlelab_states::CpuId;
 #[non_exhaustive]
 pub enum SimulationError {
     /// A CPU without idle states.
-    #[error("platform {platform} has no idle states for {cpu}; let the scenario's `cpus` be its own")]
+    #[error(
+        "platform {platform} has no idle states for {cpu}; let the scenario's `cpus` be its own"
+    )]
     NoStates {
         /// The CPU.
         cpu: CpuId,

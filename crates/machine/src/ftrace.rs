@@ -4,7 +4,9 @@
 
 use std::io::{self, Write};
 
-use idlelab_recording::{CpuRecording, Decision, Miss, Period, Recording, WakeCauses, WhatFollowed};
+use idlelab_recording::{
+    CpuRecording, Decision, Miss, Period, Recording, WakeCauses, WhatFollowed,
+};
 use idlelab_states::{Nanoseconds, Tick};
 
 /// Fractions of a second have nine digits.
@@ -214,7 +216,9 @@ impl Lines<'_> {
         let (state, stop) = (decision.state, u8::from(decision.stop_tick));
         self.idle(
             time,
-            &format!("selr: (cpuidle_select+0x20/0x28 <- {governor}_select) ret={state} stop={stop}"),
+            &format!(
+                "selr: (cpuidle_select+0x20/0x28 <- {governor}_select) ret={state} stop={stop}"
+            ),
         );
     }
 

@@ -41,10 +41,12 @@ impl Histogram {
     /// with how often they did.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let last = part_of(self.longest);
-        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(move |(part, &count)| {
-            let least = if part == last { self.longest } else { least_of(part) };
-            (least.cast_unsigned(), count)
-        })
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(
+            move |(part, &count)| {
+                let least = if part == last { self.longest } else { least_of(part) };
+                (least.cast_unsigned(), count)
+            },
+        )
     }
 }
 

@@ -57,9 +57,7 @@ pub use cpu::CpuTime;
 pub use energy::EnergyParts;
 pub use error::SimulationError;
 pub use ftrace::write_ftrace;
-pub use model::{
-    Costs, Device, ExitLatencies, Model, Operation, RemoteWake, Source, Task,
-};
+pub use model::{Costs, Device, ExitLatencies, Model, Operation, RemoteWake, Source, Task};
 pub use random::Duration;
 pub use simulation::Balance;
 
@@ -143,9 +141,8 @@ pub fn simulate(
             other => run(model, policy, seed, recorder, |_| other.clone()),
         },
         Policy::Foreign { build, .. } => {
-            let boxed = |number: usize| {
-                Boxed(build(model.cpus.get(number).copied().unwrap_or_default()))
-            };
+            let boxed =
+                |number: usize| Boxed(build(model.cpus.get(number).copied().unwrap_or_default()));
             run(model, policy, seed, recorder, boxed)
         }
     }

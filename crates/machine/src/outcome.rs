@@ -45,10 +45,8 @@ pub(crate) fn run_of<G: idlelab_governors::Governor>(
     let mut outcome = Outcome::of_cpus(Bench::Simulate, Some(governor), platform, per_cpu);
     outcome.workload = Some(model.name.clone());
     outcome.duration_ns = Some(end.max(0).cast_unsigned());
-    outcome.energy = Energy {
-        measured_joules: None,
-        modelled_joules: energy.as_ref().map(EnergyParts::total),
-    };
+    outcome.energy =
+        Energy { measured_joules: None, modelled_joules: energy.as_ref().map(EnergyParts::total) };
     let running: i64 = finished.times.iter().map(|time| time.running).sum();
     outcome.figures = figures(
         &finished.iterations,

@@ -112,8 +112,7 @@ mod tests {
             .map(f64::ln)
             .collect();
         assert_mean(&logs, 1e6_f64.ln(), 0.5);
-        let squares: Vec<f64> =
-            logs.iter().map(|log| (log - 1e6_f64.ln()).powi(2)).collect();
+        let squares: Vec<f64> = logs.iter().map(|log| (log - 1e6_f64.ln()).powi(2)).collect();
         assert_mean(&squares, 0.25, 0.25 * 2_f64.sqrt());
     }
 

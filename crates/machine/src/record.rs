@@ -2,10 +2,8 @@
 //! What a simulation did, as a recording: fidelity 4, since nothing about it is unknown.
 
 use idlelab_cpuidle::Entry;
-use idlelab_recording::{
-    CpuRecording, Decision, Fidelity, Miss, Period, Recording, Reflection,
-};
 use idlelab_cpuidle::{Verdict, verdict};
+use idlelab_recording::{CpuRecording, Decision, Fidelity, Miss, Period, Recording, Reflection};
 use idlelab_states::{CpuId, IdleStates, Nanoseconds};
 
 use crate::model::Model;

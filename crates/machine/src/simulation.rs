@@ -730,7 +730,8 @@ impl<'m, G: Governor> Simulation<'m, G> {
         let timer = self.timer_due(cpu) <= now;
         let Some(stay) = &cpu.stay else { return };
         if let Some(limit) = stay.entry.poll_limit {
-            let sees_task = !cpu.run_queue.is_empty() && (cpu.resched <= now || cpu.resched == NEVER);
+            let sees_task =
+                !cpu.run_queue.is_empty() && (cpu.resched <= now || cpu.resched == NEVER);
             if !sees_task && interrupted {
                 // Interrupts are on while polling: they are handled in the state.
                 let taken = self.handle_interrupts(number);

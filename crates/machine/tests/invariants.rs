@@ -247,7 +247,11 @@ fn memory_of_a_run_does_not_depend_on_its_length() {
     // What a run keeps is its outcome, whose size is that of its histograms.
     let mut model = scenario::embedded("pipe-cross-core").unwrap().unwrap();
     let size = |run: &Run| {
-        run.outcome.per_cpu.iter().map(|cpu| cpu.wakeup_latency.as_ref().unwrap().counts.len()).sum::<usize>()
+        run.outcome
+            .per_cpu
+            .iter()
+            .map(|cpu| cpu.wakeup_latency.as_ref().unwrap().counts.len())
+            .sum::<usize>()
     };
     model.duration = Nanoseconds::new(50_000_000);
     let short = simulate(&model, policy("teo"), 1, Keep::Outcome).unwrap();

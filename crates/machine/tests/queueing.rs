@@ -81,14 +81,15 @@ fn assert_near(found: f64, expected: f64, standard_error: f64, what: &str) {
 #[test]
 fn idle_times_of_one_server_are_those_between_arrivals() {
     let run = run(&queue(1, 60_000.0));
-    let idle: Vec<f64> =
-        idle_times(&run, 0).iter().map(|(from, to)| (to - from) as f64).collect();
+    let idle: Vec<f64> = idle_times(&run, 0).iter().map(|(from, to)| (to - from) as f64).collect();
     let count = idle.len() as f64;
     // A share 1 - rho of the arrivals finds the server idle.
     assert_near(count / ARRIVALS, 0.4, 0.01, "idle times an arrival");
     let mean = idle.iter().sum::<f64>() / count;
     assert_near(mean, MEAN_BETWEEN_ARRIVALS, MEAN_BETWEEN_ARRIVALS / count.sqrt(), "mean");
-    for (after, left) in [(0.5_f64, 0.0), (1.0, 0.0), (2.0, 0.0), (4.0, 0.0)].map(|(t, _)| (t, (-t).exp())) {
+    for (after, left) in
+        [(0.5_f64, 0.0), (1.0, 0.0), (2.0, 0.0), (4.0, 0.0)].map(|(t, _)| (t, (-t).exp()))
+    {
         let longer = idle.iter().filter(|&&time| time > after * MEAN_BETWEEN_ARRIVALS).count();
         let error = (left * (1.0 - left) / count).sqrt();
         assert_near(longer as f64 / count, left, error, "share that is longer");
@@ -121,17 +122,14 @@ fn all_of_c_servers_are_idle_as_often_as_erlang_says() {
             count += change;
             since = time;
         }
-        let shares: Vec<f64> =
-            idle.iter().map(|time| time / (end / BATCHES as f64)).collect();
+        let shares: Vec<f64> = idle.iter().map(|time| time / (end / BATCHES as f64)).collect();
         let mean = shares.iter().sum::<f64>() / BATCHES as f64;
-        let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>()
-            / (BATCHES - 1) as f64;
+        let variance =
+            shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (BATCHES - 1) as f64;
         let load = service / MEAN_BETWEEN_ARRIVALS;
         let factorial = |k: usize| (1..=k).map(|n| n as f64).product::<f64>();
         let below: f64 = (0..servers).map(|k| load.powi(k as i32) / factorial(k)).sum();
-        let above = load.powi(servers as i32)
-            / factorial(servers)
-            / (1.0 - load / servers as f64);
+        let above = load.powi(servers as i32) / factorial(servers) / (1.0 - load / servers as f64);
         let error = (variance / BATCHES as f64).sqrt();
         assert_near(mean, 1.0 / (below + above), error, &format!("p0 of {servers}"));
         // Such a time ends with an arrival too.

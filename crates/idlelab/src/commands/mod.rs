@@ -14,6 +14,6 @@ pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod platforms;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod scenarios;
 pub(crate) mod simulate;
-pub(crate) mod report;

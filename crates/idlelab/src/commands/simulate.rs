@@ -100,6 +100,12 @@ pub(crate) fn run(arguments: &Simulate) -> Result<Trust> {
     match arguments.format {
         OutcomeFormat::Json => output::write_json(&report, &mut out)?,
         OutcomeFormat::Csv => output::write_csv(file::rows(&report.outcomes, standing), &mut out)?,
+        OutcomeFormat::Parquet => {
+            let mut whole = Vec::new();
+            file::write_parquet(file::rows(&report.outcomes, standing), &mut whole)?;
+            out.write_all(&whole)?;
+            out.flush()?;
+        }
         OutcomeFormat::Text => text(&report, &model, &mut out)?,
     }
     report.failures.iter().for_each(|failure| eprintln!("idlelab: {failure}"));

@@ -7,9 +7,9 @@ use idlelab_governors::NO_LATENCY_LIMIT;
 use idlelab_platform::{CpuList, Platform, embedded};
 use idlelab_states::{Availability, CpuId, Nanoseconds, TickRate};
 
+use super::Changes;
 use super::error::{Place, ScenarioError};
 use super::text::{self, Kernel, Scenario, Value};
-use super::Changes;
 use crate::model::{Costs, Device, ExitLatencies, Model, Operation, RemoteWake, Source, Task};
 use crate::random::Duration;
 
@@ -228,7 +228,9 @@ impl Builder<'_> {
         // A CPU that did nothing but ticks would never come to its work; a loop that takes no time
         // would never end.
         if costs.tick * 2 > rate.tick().get() {
-            return Err(self.error("kernel.tick_ns", "a tick takes more than half of itself".into()));
+            return Err(
+                self.error("kernel.tick_ns", "a tick takes more than half of itself".into())
+            );
         }
         for (key, cost) in [
             ("kernel.idle_entry_ns", costs.idle_entry),
@@ -238,7 +240,9 @@ impl Builder<'_> {
             ("kernel.slice_ns", costs.slice),
         ] {
             if cost == 0 {
-                return Err(self.error(key, "expected at least 1: what takes no time never ends".into()));
+                return Err(
+                    self.error(key, "expected at least 1: what takes no time never ends".into())
+                );
             }
         }
         let latencies = ExitLatencies {
@@ -277,7 +281,8 @@ impl Builder<'_> {
     }
 
     fn duration(&self, key: &str, text: &text::Duration) -> Result<Duration, ScenarioError> {
-        let one_of = "expected one of `us`, `uniform_us`, `exponential_us`, or `median_us` with `sigma`";
+        let one_of =
+            "expected one of `us`, `uniform_us`, `exponential_us`, or `median_us` with `sigma`";
         if text.slack_us.is_some() {
             return Err(self.error(key, "`slack_us` is for `sleep`".into()));
         }
@@ -430,10 +435,8 @@ impl Builder<'_> {
 
     fn check_barriers(&self, scenario: &Scenario, tasks: &[Task]) -> Result<(), ScenarioError> {
         for (at, barrier) in scenario.barrier.iter().enumerate() {
-            let coming = tasks
-                .iter()
-                .filter(|task| task.program.contains(&Operation::Barrier(at)))
-                .count();
+            let coming =
+                tasks.iter().filter(|task| task.program.contains(&Operation::Barrier(at))).count();
             if barrier.tasks == 0 || coming < barrier.tasks {
                 let key = format!("barrier[{at}].tasks");
                 let wanted = barrier.tasks;
