@@ -699,7 +699,7 @@ Examples:
   idlelab simulate phone-idle -g teo@6.12 --recording run.parquet
                                               then: idlelab replay run.parquet
 
-Every figure is of a model: docs/realism-gaps.md says how it differs from machines.";
+Every figure is of a model: docs/realism.md says how it differs from machines.";
 
 /// Say what happens when a governor's choices feed back into a workload
 ///

@@ -89,6 +89,6 @@ mod tests {
         let mut histogram = Histogram::default();
         [5, 5, 127, 1_000_001].into_iter().for_each(|duration| histogram.add(duration));
         assert_eq!(histogram.counts().collect::<Vec<_>>(), [(5, 2), (127, 1), (1_000_001, 1)]);
-        assert_eq!(histogram.mean(), Some((5 + 5 + 127 + 1_000_001) as f64 / 4.0));
+        assert_eq!(histogram.mean(), Some(f64::from(5 + 5 + 127 + 1_000_001) / 4.0));
     }
 }

@@ -164,7 +164,7 @@ fn text(report: &Report, model: &Model, out: &mut impl Write) -> Result<()> {
          same draws",
         report.runs, report.seed
     )?;
-    writeln!(out, "note        a model's figures: docs/realism-gaps.md says what it leaves out\n")?;
+    writeln!(out, "note        a model's figures: docs/realism.md says what it leaves out\n")?;
     out.write_all(idlelab_evidence::plain_text(&report.outcomes).as_bytes())?;
     out.flush()?;
     Ok(())

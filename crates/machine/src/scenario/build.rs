@@ -199,7 +199,7 @@ impl Builder<'_> {
         let mut machines: BTreeMap<String, Kernel> = text::parse("machines.toml", MACHINES)?;
         let machine = machines.remove(platform).unwrap_or_default();
         let any = machines.remove("any").unwrap_or_default();
-        Ok(own.or(machine).or(any))
+        Ok(own.or(&machine).or(&any))
     }
 
     fn costs(
@@ -449,7 +449,7 @@ impl Builder<'_> {
 
 impl Kernel {
     /// What this does not say is as the other says.
-    fn or(self, other: Self) -> Self {
+    fn or(self, other: &Self) -> Self {
         Self {
             idle_entry_ns: self.idle_entry_ns.or(other.idle_entry_ns),
             idle_again_ns: self.idle_again_ns.or(other.idle_again_ns),

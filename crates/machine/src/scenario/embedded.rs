@@ -10,9 +10,10 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &str); 10] = files![
+static FILES: [(&str, &str); 11] = files![
     "idle-desktop",
     "periodic",
+    "pgbench",
     "phone-idle",
     "pipe-cross-core",
     "pipe-same-core",
