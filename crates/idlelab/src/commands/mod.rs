@@ -12,4 +12,5 @@ pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod platforms;
+pub(crate) mod record;
 pub(crate) mod replay;
