@@ -47,6 +47,8 @@ pub(crate) fn read(folder: &Path) -> Result<Recording, ImportError> {
         None => text(&tracefs, &name)?,
     };
     recording.source = format!("{name}, recorded by the kernel");
+    // Where the event was recorded and none came, every choice was right.
+    recording.misses_recorded |= tracefs.join("events/power/cpu_idle_miss/format").is_file();
     if recording.clock.is_none() {
         recording.clock = fs::read(tracefs.join("trace_clock"))
             .ok()

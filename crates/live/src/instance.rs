@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 
 use crate::error::{RecordError, refused};
 use crate::events::Tracepoint;
-use crate::machine::{copy_file, write};
+use crate::machine::{copy_file, read, write};
 use crate::probes::{GROUP, Probe};
 use crate::Journal;
 
@@ -188,7 +188,7 @@ impl Pipe {
 
 /// How long a page of the ring buffer is, in bytes, by tracefs' description.
 pub(crate) fn page_size(tracefs: &Path) -> Option<usize> {
-    let text = fs::read_to_string(tracefs.join("events/header_page")).ok()?;
+    let text = String::from_utf8(read(&tracefs.join("events/header_page")).ok()?).ok()?;
     let data = text.lines().find(|line| line.contains("char data;"))?;
     let number = |name: &str| -> Option<usize> {
         data.split(';').find_map(|part| part.trim().strip_prefix(name))?.trim().parse().ok()

@@ -155,8 +155,16 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), RecordError> {
 /// Copies a file of the kernel's, whose length it does not tell in advance; one that cannot be read
 /// is left out.
 pub(crate) fn copy_file(from: &Path, to: &Path) -> Result<(), RecordError> {
-    let Ok(bytes) = fs::read(from) else { return Ok(()) };
+    let Ok(bytes) = read(from) else { return Ok(()) };
     write(to, &bytes)
+}
+
+/// Reads a file of the kernel's. Some, such as `header_page`, come at the first read or not at all,
+/// so that has room enough.
+pub(crate) fn read(from: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(1 << 16);
+    File::open(from)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Writes a file, and makes the folders above it.

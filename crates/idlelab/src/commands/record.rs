@@ -75,7 +75,10 @@ pub(crate) fn run(arguments: &Record) -> Result<Trust> {
     for note in output::summarise(&recording.notes) {
         eprintln!("idlelab: note: {note}");
     }
-    let blind = recording.notes.iter().any(|note| note.kind == NoteKind::UntracedIdle);
+    let blind = recording
+        .notes
+        .iter()
+        .any(|note| matches!(note.kind, NoteKind::UntracedIdle | NoteKind::NoIdleEvents));
     if blind {
         eprintln!(
             "idlelab: warning: this kernel's tracer is blind on a CPU; what the recording says \

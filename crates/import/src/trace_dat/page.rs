@@ -48,10 +48,11 @@ impl Layout {
         fits.then(|| Self { commit: commit.offset(), long, data: data.offset() })
     }
 
-    /// How long a page is, in bytes, where the description says how much data it has.
+    /// How long a page is, in bytes, where the description says how much data it has. Pages
+    /// beyond 64 KiB are no kernel's default and are not known.
     pub(super) fn page_size(header_page: &[u8]) -> Option<usize> {
         let data = Format::parse(header_page).field("data")?;
-        Some(data.offset() + data.size())
+        (data.size() < usize::from(u16::MAX)).then(|| data.offset() + data.size())
     }
 
     /// The byte order in which a page's header makes sense, which then is that of its machine.
