@@ -51,7 +51,9 @@ pub enum RecordError {
         path: PathBuf,
     },
     /// The governor to switch in is not there.
-    #[error("{asked}: the kernel has no such governor, or none to switch in from; it has: {present}")]
+    #[error(
+        "{asked}: the kernel has no such governor, or none to switch in from; it has: {present}"
+    )]
     NoGovernor {
         /// The governor.
         asked: String,

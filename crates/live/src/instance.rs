@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
+use crate::Journal;
 use crate::error::{RecordError, refused};
 use crate::events::Tracepoint;
 use crate::machine::{copy_file, read, write};
 use crate::probes::{GROUP, Probe};
-use crate::Journal;
 
 /// The clock of hrtimers' deadlines, so that a sleep length is a difference of two of its times.
 pub(crate) const CLOCK: &str = "mono";
@@ -79,7 +79,8 @@ impl Instance {
     /// How long it takes to trace one event, measured: writing a marker with the buffer on, less
     /// the same with it off. Then the buffer is empty again.
     pub(crate) fn cost_of_an_event(&self) -> Option<Duration> {
-        let mut marker = OpenOptions::new().write(true).open(self.path.join("trace_marker")).ok()?;
+        let mut marker =
+            OpenOptions::new().write(true).open(self.path.join("trace_marker")).ok()?;
         let mut time = || {
             let start = Instant::now();
             for _ in 0..MARKERS {

@@ -67,7 +67,9 @@ pub(crate) fn probes(governor: &str, layout: DeviceLayout) -> Vec<Probe> {
         returns("selr", &format!("{select} ret=$retval:s32 stop=+0($arg3):u8")),
         enters(
             "refl",
-            &format!("{governor}_reflect state=$arg2:s32 res=+{residency}($arg1):u64 bits=+{bits}($arg1):u32"),
+            &format!(
+                "{governor}_reflect state=$arg2:s32 res=+{residency}($arg1):u64 bits=+{bits}($arg1):u32"
+            ),
         ),
     ]
 }

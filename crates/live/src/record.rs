@@ -130,18 +130,13 @@ pub fn record(request: &Request, stop: &AtomicBool) -> Result<Recorded, RecordEr
 type Taken = (Overhead, Option<String>, Option<std::process::ExitStatus>);
 
 /// Has the kernel trace, and keeps its pages and all that belongs to them.
-fn take(
-    request: &Request,
-    stop: &AtomicBool,
-    journal: &mut Journal,
-) -> Result<Taken, RecordError> {
+fn take(request: &Request, stop: &AtomicBool, journal: &mut Journal) -> Result<Taken, RecordError> {
     let Request { machine, folder, .. } = request;
     let other = request.from_enable.as_deref().map(|asked| other_governor(machine, asked));
     let other = other.transpose()?;
     let tracefs = mounted(machine, journal)?;
     let governor = request.from_enable.clone().or_else(|| machine.governor());
-    let mut session =
-        set_up(&tracefs, machine, governor.as_deref(), request.buffer_kib, journal)?;
+    let mut session = set_up(&tracefs, machine, governor.as_deref(), request.buffer_kib, journal)?;
     describe(request, &session, governor.as_deref())?;
     let per_event = session.instance.cost_of_an_event();
     let mut pipes = session.instance.pipes(folder)?;

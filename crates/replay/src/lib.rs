@@ -53,6 +53,7 @@ mod explain;
 mod free_run;
 mod gap;
 mod overhead;
+mod rebuilt;
 mod run;
 mod what_if;
 
@@ -72,6 +73,7 @@ pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};
 pub use gap::{Gap, GapEnd, Gaps, Step};
 pub use overhead::{ExitLatency, Overheads, Round};
+pub use rebuilt::{RebuiltCheck, check_rebuilt_decisions};
 pub use what_if::{LatencyLimit, WhatIf};
 
 /// A recording made ready to be replayed on a platform by any number of governors.

@@ -12,8 +12,8 @@ use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, WhatIf, check_accounting,
-    check_decisions,
+    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, RebuiltCheck, WhatIf,
+    check_accounting, check_decisions, check_rebuilt_decisions,
 };
 use serde::Serialize;
 
@@ -45,6 +45,8 @@ struct SelfCheck {
     reproduced: Option<u64>,
     constant_guess: Option<u64>,
     first_divergence: Option<Divergence>,
+    /// Where inputs were not recorded but timers were.
+    rebuilt: Option<RebuiltCheck>,
     accounting: Option<AccountingCheck>,
     free_run: Option<FreeRun>,
 }
@@ -79,6 +81,13 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         }
         None => None,
     };
+    let rebuilt = match governor.filter(|_| recording.fidelity == Fidelity::Timers) {
+        Some(governor) => {
+            let candidate = governor.candidate();
+            Some(check_rebuilt_decisions(&recording, &recorded, recorded_rate, candidate)?)
+        }
+        None => None,
+    };
     let free_run = governor.and_then(|governor| {
         // Bounds are no prediction to hold against what was recorded.
         let [replayed] = &as_recorded.run(governor.candidate())[..] else { return None };
@@ -110,6 +119,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             reproduced: decisions.as_ref().map(|check| check.reproduced),
             constant_guess: decisions.as_ref().map(|check| check.constant_guess),
             first_divergence: decisions.and_then(|check| check.first_divergence),
+            rebuilt,
             accounting,
             free_run,
         },
@@ -313,6 +323,17 @@ fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Re
                 (true, Some(_)) => "idlelab has no governor of that name (--recorded-governor)",
             }
         )?,
+    }
+    if let Some(rebuilt) = check.rebuilt {
+        writeln!(
+            out,
+            "            with inputs rebuilt from timers: {} of {} reproduced (best constant guess: \
+             {}),\n            the state alone {}",
+            rebuilt.reproduced,
+            rebuilt.decisions,
+            rebuilt.constant_guess,
+            rebuilt.states_reproduced
+        )?;
     }
     match &check.accounting {
         Some(accounting) => {

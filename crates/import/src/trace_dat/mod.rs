@@ -17,8 +17,8 @@
 mod area;
 mod container;
 mod options;
-pub(crate) mod pages;
 mod page;
+pub(crate) mod pages;
 mod unpack;
 
 use std::cmp::Reverse;

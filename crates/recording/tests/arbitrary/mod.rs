@@ -136,9 +136,10 @@ fn circumstances() -> impl Strategy<Value = Circumstances> {
             },
         )
     };
-    let change = (any::<u32>(), state(), counts(), counts()).prop_map(
-        |(cpu, state, before, after)| CounterChange { cpu: CpuId(cpu), state, before, after },
-    );
+    let change =
+        (any::<u32>(), state(), counts(), counts()).prop_map(|(cpu, state, before, after)| {
+            CounterChange { cpu: CpuId(cpu), state, before, after }
+        });
     (option::of(".*"), option::of(".*"), vec("[^\n]*", 0..3), vec(change, 0..5)).prop_map(
         |(kernel, tick_rate_source, latency_holders, counters)| Circumstances {
             kernel,
@@ -155,7 +156,16 @@ pub(crate) fn recording() -> impl Strategy<Value = Recording> {
     let span = (option::of((time(), time())), circumstances());
     let fidelity = (1..=4_u8).prop_map(|level| Fidelity::from_level(level).unwrap());
     (".*", cpus(), fidelity, known, rate, any::<bool>(), span, vec(note(), 0..5)).prop_map(
-        |(source, cpus, fidelity, (machine, governor, clock), tick_rate, misses, (span, circumstances), notes)| {
+        |(
+            source,
+            cpus,
+            fidelity,
+            (machine, governor, clock),
+            tick_rate,
+            misses,
+            (span, circumstances),
+            notes,
+        )| {
             Recording {
                 source,
                 cpus,
