@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use idlelab_import::ImportError;
 use idlelab_recording::{CounterChange, Fidelity, NoteKind, Recording};
 use idlelab_states::CpuId;
 use tempfile::TempDir;
@@ -104,6 +105,19 @@ fn record(folder: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs a recording until it has caught a CPU idling, since others may keep the machine busy; none
+/// if they do so for long.
+fn output_with_idle(test: &str, mut command: impl FnMut() -> Command) -> Option<Output> {
+    for _ in 0..8 {
+        let output = command().output().unwrap();
+        if !stderr(&output).contains("no whole idle period") {
+            return Some(output);
+        }
+    }
+    println!("SKIPPED: {test}: the machine is too busy for its CPUs to idle");
+    None
+}
+
 fn recorded(folder: &TempDir) -> Recording {
     idlelab_import::open(&folder.path().join("x.parquet")).unwrap()
 }
@@ -123,7 +137,8 @@ fn each_governor_is_recorded_and_the_counters_agree() {
         let folder = tempfile::tempdir().unwrap();
         let from_enable = ["--from-enable", &governor, "--", "sh", "-c", NAPS];
         let from_enable = if governors().len() > 1 { &from_enable[..] } else { &from_enable[2..] };
-        let output = record(&folder, from_enable).output().unwrap();
+        let test = "each_governor_is_recorded_and_the_counters_agree";
+        let Some(output) = output_with_idle(test, || record(&folder, from_enable)) else { return };
         assert!(output.status.success(), "{}", stderr(&output));
         let recording = recorded(&folder);
         assert_eq!(recording.governor.as_deref(), Some(governor.as_str()));
@@ -166,6 +181,7 @@ fn a_signal_ends_the_recording_and_leaves_the_file_whole() {
         return;
     };
     let before = state();
+    let mut whole = 0;
     for signal in ["INT", "TERM", "HUP"] {
         let folder = tempfile::tempdir().unwrap();
         let child = record(&folder, &["--for", "600"]).stderr(Stdio::piped()).spawn().unwrap();
@@ -175,10 +191,19 @@ fn a_signal_ends_the_recording_and_leaves_the_file_whole() {
             Command::new("kill").args([&format!("-{signal}"), &id]).status().unwrap().success()
         );
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{signal}: {}", stderr(&output));
-        assert!(recorded(&folder).periods() > 0);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "pages are left");
+        // A machine that others keep busy gives no recording, but ends as well.
+        if output.status.success() {
+            assert!(recorded(&folder).periods() > 0);
+            whole += 1;
+        } else {
+            assert!(stderr(&output).contains("no whole idle period"), "{}", stderr(&output));
+        }
+        fs::remove_file(folder.path().join("x.parquet")).ok();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "pages are left");
         assert_eq!(state(), before, "{signal}");
+    }
+    if whole == 0 {
+        println!("SKIPPED: files after a signal: the machine is too busy for its CPUs to idle");
     }
 }
 
@@ -221,7 +246,7 @@ fn a_second_recorder_is_told_who_records() {
     sleep(Duration::from_millis(1_000));
     let second = record(&folder, &["--for", "1"]).output().unwrap();
     assert!(Command::new("kill").arg(first.id().to_string()).status().unwrap().success());
-    assert!(first.wait().unwrap().success());
+    first.wait().unwrap();
     assert_eq!(second.status.code(), Some(1));
     let expected = format!("process {} (idlelab record)", first.id());
     assert!(stderr(&second).contains(&expected), "{}", stderr(&second));
@@ -244,7 +269,13 @@ fn the_printed_script_records_the_same_without_idlelab() {
         .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(state(), before);
-    let recording = idlelab_import::open(&folder.path().join("recorded")).unwrap();
+    let recording = match idlelab_import::open(&folder.path().join("recorded")) {
+        Err(ImportError::NoIdle { .. }) => {
+            println!("SKIPPED: the script's recording: the machine is too busy for CPUs to idle");
+            return;
+        }
+        recording => recording.unwrap(),
+    };
     assert_eq!(recording.fidelity, Fidelity::Timers);
     assert!(recording.periods() > 0);
     assert!(recording.machine.is_some() && recording.governor.is_some());
@@ -285,4 +316,39 @@ fn a_governor_that_is_not_there_is_refused_before_anything_changes() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains(&governors()[0]), "{}", stderr(&output));
     assert_eq!(state(), before);
+}
+
+/// What a machine's own governor chose is reproduced from timers alone. On a table of two states
+/// most of it is no triumph, so the best constant guess stands beside it.
+#[test]
+fn menu_chooses_as_recorded_when_its_inputs_are_rebuilt() {
+    let test = "menu_chooses_as_recorded_when_its_inputs_are_rebuilt";
+    let Some(_machine) = machine(test) else { return };
+    let all = governors();
+    if all.len() < 2 || !all.iter().any(|governor| governor == "menu") {
+        println!("SKIPPED: {test}: menu cannot be switched in");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--from-enable", "menu", "--", "sh", "-c", NAPS];
+    let Some(output) = output_with_idle(test, || record(&folder, &arguments)) else { return };
+    assert!(output.status.success(), "{}", stderr(&output));
+    let replay = command(&["replay", "x.parquet", "-g", "menu", "--format", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(replay.status.success(), "{}", stderr(&replay));
+    let report: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
+    let rebuilt = &report["self_check"]["rebuilt"];
+    let count = |name: &str| rebuilt[name].as_u64().unwrap();
+    let (decisions, reproduced) = (count("decisions"), count("reproduced"));
+    println!(
+        "{reproduced} of {decisions} choices of menu (best constant guess: {})",
+        count("constant_guess")
+    );
+    if decisions < 500 {
+        println!("SKIPPED: {test}: {decisions} decisions on a busy machine are too few");
+        return;
+    }
+    assert!(reproduced * 100 >= decisions * 95, "{reproduced} of {decisions}");
 }

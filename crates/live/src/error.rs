@@ -68,6 +68,15 @@ pub enum RecordError {
         /// What the system said.
         source: io::Error,
     },
+    /// There is nothing in it.
+    #[error(
+        "{events} events and no whole idle period: no CPU that the kernel's tracer sees went idle; \
+         is the machine too busy, or cpuidle off (cpuidle.off=1, idle=poll)?"
+    )]
+    NoIdle {
+        /// How many events there were.
+        events: u64,
+    },
     /// The pages give no recording.
     #[error("what was recorded gives no recording")]
     Import(#[from] ImportError),

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use idlelab_import::ImportError;
 use idlelab_recording::{Fidelity, Recording};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::{ClockId, clock_gettime};
@@ -123,7 +124,10 @@ pub fn record(request: &Request, stop: &AtomicBool) -> Result<Recorded, RecordEr
     let mut journal = journal.map_err(|error| refused(&request.state, error))?;
     let (overhead, limit, command_status) = take(request, stop, &mut journal)?;
     journal.finish()?;
-    let recording = idlelab_import::open(&request.folder)?;
+    let recording = idlelab_import::open(&request.folder).map_err(|error| match error {
+        ImportError::NoIdle { events, .. } => RecordError::NoIdle { events },
+        error => RecordError::Import(error),
+    })?;
     Ok(Recorded { recording, limit, overhead, command_status })
 }
 
@@ -398,4 +402,57 @@ fn end_child(child: &mut Child) {
     }
     let _ = child.kill();
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine of files, without tracefs or with the tracefs of these events.
+    fn machine(events: Option<&[&str]>) -> (tempfile::TempDir, Request) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        let cpuidle = root.join("sys/devices/system/cpu/cpuidle");
+        write(&cpuidle.join("current_governor"), b"menu\n").unwrap();
+        write(&cpuidle.join("available_governors"), b"menu teo\n").unwrap();
+        write(&root.join("proc/self/mounts"), b"tracefs /trace tracefs rw 0 0\n").unwrap();
+        for event in events.into_iter().flatten() {
+            fs::create_dir_all(root.join("trace/events").join(event)).unwrap();
+        }
+        let request = Request {
+            machine: Machine::new(root),
+            state: folder.path().join("state"),
+            folder: folder.path().join("pages"),
+            until: Until::Stopped,
+            from_enable: None,
+            buffer_kib: 64,
+        };
+        (folder, request)
+    }
+
+    fn refused(request: &Request) -> RecordError {
+        record(request, &AtomicBool::new(true)).unwrap_err()
+    }
+
+    #[test]
+    fn a_kernel_without_tracing_or_without_idle_events_is_told_what_it_lacks() {
+        let (_folder, request) = machine(None);
+        let error = refused(&request);
+        assert!(matches!(error, RecordError::NoTracefs { .. }), "{error}");
+        let (_folder, request) = machine(Some(&["sched/sched_switch"]));
+        let error = refused(&request);
+        assert!(matches!(error, RecordError::NoIdleEvents { .. }), "{error}");
+        assert!(error.to_string().contains("power:cpu_idle"), "{error}");
+    }
+
+    #[test]
+    fn a_governor_that_is_absent_or_alone_cannot_be_switched_in() {
+        let (folder, mut request) = machine(Some(&["power/cpu_idle"]));
+        request.from_enable = Some("ladder".to_owned());
+        assert!(refused(&request).to_string().contains("menu, teo"));
+        let available = "root/sys/devices/system/cpu/cpuidle/available_governors";
+        write(&folder.path().join(available), b"menu\n").unwrap();
+        request.from_enable = Some("menu".to_owned());
+        assert!(matches!(refused(&request), RecordError::NoGovernor { .. }));
+    }
 }

@@ -324,7 +324,7 @@ fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Re
             }
         )?,
     }
-    if let Some(rebuilt) = check.rebuilt {
+    if let Some(rebuilt) = check.rebuilt.filter(|rebuilt| rebuilt.decisions > 0) {
         writeln!(
             out,
             "            with inputs rebuilt from timers: {} of {} reproduced (best constant guess: \
