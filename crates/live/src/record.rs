@@ -237,7 +237,8 @@ fn set_up(
     if reached.is_none() {
         return Err(RecordError::NoIdleEvents { path: events });
     }
-    let instance = Instance::make(tracefs, buffer_kib, journal)?;
+    // Before the instance, so that it is undone after: while an instance has a probe's event on, the
+    // kernel does not let go of the probe.
     let (probes, limit) = match (reached, governor) {
         (Some(Fidelity::Timers), Some(governor)) => {
             match set_probes(tracefs, machine, governor, journal)? {
@@ -250,6 +251,7 @@ fn set_up(
         }
         _ => (Vec::new(), missing.map(|event| format!("the kernel has no event {event}"))),
     };
+    let instance = Instance::make(tracefs, buffer_kib, journal)?;
     let page = vec![0; page_size(tracefs).unwrap_or(4096)];
     Ok(Session { instance, points, probes, limit, page })
 }
