@@ -99,7 +99,8 @@ fn kernel(folder: &Path) -> Option<String> {
 }
 
 /// The governor in force. If it was switched in while the recording ran (`menu 12345`, with the
-/// time by the trace's clock), what was before that was another governor's choice.
+/// time by the trace's clock at which that was done), what was before that was another governor's
+/// choice. Only the recorded governor is probed, so that a decision is its own even before.
 fn switched_in(recording: &mut Recording, folder: &Path, before: &Path) {
     let switched = word(&folder.join("governor"));
     let mut words = switched.as_deref().unwrap_or_default().split_whitespace();
@@ -111,6 +112,8 @@ fn switched_in(recording: &mut Recording, folder: &Path, before: &Path) {
         return;
     };
     for cpu in &mut recording.cpus {
+        let first_decision = cpu.decisions.first().map(|decision| decision.time);
+        let since = first_decision.map_or(since, |first| first.min(since));
         let mut kept = Periods::default();
         cpu.periods.iter().filter(|p| p.enter >= since).for_each(|period| kept.push(&period));
         let count = (cpu.periods.len() - kept.len()) as u64;
@@ -119,7 +122,6 @@ fn switched_in(recording: &mut Recording, folder: &Path, before: &Path) {
             recording.notes.push(note);
         }
         cpu.periods = kept;
-        cpu.decisions.retain(|decision| decision.time >= since);
     }
     recording.cpus.retain(|cpu| !cpu.periods.is_empty());
     recording.span = recording.span.map(|(first, last)| (first.max(since), last));
