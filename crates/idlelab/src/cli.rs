@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -47,6 +48,10 @@ pub(crate) enum Command {
     Info(Info),
     /// Keep a recording as a Parquet file, with the machine that it is from
     Import(Import),
+    /// Record what the CPUs of this machine do
+    Record(Record),
+    /// Undo what a `record` that was killed had changed on this machine
+    Restore(Restore),
     /// List the machines whose idle states are built in, or show one
     Platforms(Platforms),
     /// List the governors
@@ -455,6 +460,55 @@ pub(crate) struct Import {
     #[arg(long, short, value_name = "FILE.parquet")]
     pub(crate) output: PathBuf,
 }
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  idlelab record --for 10                     ten seconds, to recording.parquet
+  idlelab record -o build.parquet -- make -j2 as long as a command runs
+  idlelab record --from-enable menu --for 30  with menu switched in anew, and out again
+  idlelab record --print-setup > record.sh    for a machine without idlelab:
+                                              sh record.sh FOLDER SECONDS there, then here
+                                              idlelab import FOLDER -o FILE.parquet
+
+Undone at every end, also by Ctrl-C, SIGTERM or an error. After SIGKILL or a crash the next record
+refuses until `idlelab restore` has put things back; what was recorded until then is in the folder
+idlelab-record-* beside the output, which `idlelab import` reads.";
+
+/// Record what the CPUs of this machine do
+///
+/// Traces in a tracefs instance of its own, at the highest fidelity that the kernel allows, and
+/// says which that is and why. It takes root. All that a replay needs goes into the file: idle
+/// states, topology, tick rate, governor, counters before and after.
+#[derive(Args)]
+#[command(after_help = RECORD_EXAMPLES)]
+pub(crate) struct Record {
+    /// The file to write
+    #[arg(long, short, value_name = "FILE.parquet", default_value = "recording.parquet")]
+    pub(crate) output: PathBuf,
+    /// How long to record, in seconds [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = window, conflicts_with = "command")]
+    pub(crate) time: Option<Nanoseconds>,
+    /// Switch to another governor and, once the recording runs, to this one, so that its data
+    /// starts from zero; in the end the one that was there is put back
+    #[arg(long, value_name = "GOVERNOR")]
+    pub(crate) from_enable: Option<String>,
+    /// The size of each CPU's ring buffer, in KiB
+    #[arg(
+        long, value_name = "KIB", default_value_t = 8192,
+        value_parser = clap::value_parser!(u32).range(64..=4_194_304)
+    )]
+    pub(crate) buffer_kib: u32,
+    /// Print the shell script that makes such a recording without idlelab, and change nothing
+    #[arg(long, conflicts_with_all = ["time", "command", "from_enable"])]
+    pub(crate) print_setup: bool,
+    /// The command to run and record until it ends
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Undo what a `record` that was killed had changed on this machine
+#[derive(Args)]
+pub(crate) struct Restore {}
 
 /// List the machines whose idle states are built in, or show one
 #[derive(Args)]

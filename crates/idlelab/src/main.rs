@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
+        Command::Record(arguments) => commands::record::run(&arguments),
+        Command::Restore(arguments) => commands::record::restore(&arguments),
         Command::Platforms(arguments) => commands::platforms::run(&arguments),
         Command::Governors(arguments) => commands::governors::run(&arguments),
         Command::Decide(arguments) => commands::decide::run(&arguments),

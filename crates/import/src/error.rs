@@ -19,9 +19,21 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A directory was given.
-    #[error("{name}: is a directory; give the trace file in it")]
+    #[error(
+        "{name}: is a directory without trace/; give the trace file in it, or a folder that was \
+         recorded as `idlelab record --print-setup` says"
+    )]
     Directory {
         /// The directory.
+        name: String,
+    },
+    /// A folder's trace is neither there as pages nor as text.
+    #[error(
+        "{name}: holds neither trace/per_cpu/cpu*/trace_pipe_raw nor trace/trace with events in \
+         it; record again as `idlelab record --print-setup` says"
+    )]
+    NoTraceInFolder {
+        /// The folder.
         name: String,
     },
     /// The file is empty.

@@ -5,7 +5,8 @@
 //! [`Recording`]. Readers stream: they hold what is kept, not the file (but for a
 //! trace.dat that comes through a pipe or gzip). Bad input is normal: what
 //! cannot be read is counted in the recording's notes, and only a file that yields no idle period
-//! at all is an error.
+//! at all is an error. A folder is read if it is a copy of what the kernel recorded, as
+//! `idlelab record --print-setup` makes it.
 //!
 //! ```
 //! let text = b"\
@@ -20,6 +21,7 @@
 mod bytes;
 mod error;
 mod event;
+mod folder;
 mod format;
 mod ftrace;
 mod names;
@@ -69,7 +71,7 @@ pub fn open_through<R: Read + Seek>(
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
-        return Err(ImportError::Directory { name });
+        return folder::read(path);
     }
     let source = through(file, metadata.len());
     if metadata.is_file() { read_seekable(source, &name) } else { read(source, &name) }

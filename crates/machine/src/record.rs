@@ -85,6 +85,7 @@ impl Recorder {
             misses_recorded: true,
             span: Some((Nanoseconds::ZERO, model.duration)),
             notes: Vec::new(),
+            ..Recording::default()
         }
     }
 }

@@ -27,6 +27,7 @@
 //! assert_eq!(recording.periods(), 1);
 //! ```
 
+mod circumstances;
 mod decision;
 mod fidelity;
 mod note;
@@ -37,6 +38,7 @@ mod periods;
 use idlelab_platform::Platform;
 use idlelab_states::{CpuId, Nanoseconds, TickRate};
 
+pub use circumstances::{Circumstances, CounterChange, StateCounts};
 pub use decision::{Decision, Reflection};
 pub use fidelity::Fidelity;
 pub use note::{Note, NoteKind, Severity};
@@ -66,6 +68,8 @@ pub struct Recording {
     pub misses_recorded: bool,
     /// The times of the first and the last event, in nanoseconds of the source's clock.
     pub span: Option<(Nanoseconds, Nanoseconds)>,
+    /// What the recorder wrote down of the machine round it, where it did.
+    pub circumstances: Circumstances,
     /// What was lost, odd or left out.
     pub notes: Vec<Note>,
 }

@@ -96,6 +96,10 @@ pub enum NoteKind {
     GuestEvents,
     /// A record that cannot be, after which nothing in the file can be found.
     DamagedRecord,
+    /// An entry into an idle state that the kernel counted and the tracer did not see.
+    UntracedIdle,
+    /// An idle period under another governor than the recorded one, before that was switched in.
+    OtherGovernor,
 }
 
 impl NoteKind {
@@ -110,6 +114,7 @@ impl NoteKind {
             | Self::OtherTimerClock
             | Self::RecordedTwice
             | Self::GuestEvents
+            | Self::OtherGovernor
             | Self::ShiftNotApplied => Severity::Info,
             Self::EntryWithoutExit
             | Self::ExitWithoutEntry
@@ -129,12 +134,13 @@ impl NoteKind {
             | Self::DamagedRecord
             | Self::OtherClock
             | Self::TimeOutOfRange
+            | Self::UntracedIdle
             | Self::NoTime => Severity::DataLoss,
         }
     }
 
     /// All kinds.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::LostEvents,
         Self::OverwrittenEvents,
         Self::IdleAtStart,
@@ -162,6 +168,8 @@ impl NoteKind {
         Self::PowerEvents,
         Self::GuestEvents,
         Self::DamagedRecord,
+        Self::UntracedIdle,
+        Self::OtherGovernor,
     ];
 
     /// The word that stands for it in files.
@@ -195,6 +203,8 @@ impl NoteKind {
             Self::PowerEvents => "power-events",
             Self::GuestEvents => "guest-events",
             Self::DamagedRecord => "damaged-record",
+            Self::UntracedIdle => "untraced-idle",
+            Self::OtherGovernor => "other-governor",
         }
     }
 }
@@ -230,6 +240,13 @@ impl fmt::Display for NoteKind {
             Self::NoTime => "events whose time stamp is no time, skipped",
             Self::GuestEvents => "events of guests, whose CPUs are others, left out",
             Self::DamagedRecord => "damaged record; what follows it in the file is left out",
+            Self::UntracedIdle => {
+                "entries into idle states that the kernel counted and the tracer did not see; the \
+                 CPU is left out"
+            }
+            Self::OtherGovernor => {
+                "idle periods before the recorded governor was switched in, left out"
+            }
             Self::PowerEvents => {
                 "idle periods by power_start, whose states may be numbered as the driver likes"
             }

@@ -95,7 +95,7 @@ fn check_cpu(
     let mut check =
         DecisionsCheck { decisions: 0, reproduced: 0, constant_guess: 0, first_divergence: None };
     for decision in &cpu.decisions {
-        let mut kernel = Recorded { decision, device: &mut device, asked: false };
+        let mut kernel = Recorded::new(decision, &mut device);
         let selection = governor.select(states, &mut kernel);
         let replayed = (selection.state, selection.tick == TickRequest::Stop, kernel.asked);
         let Some(reflection) = decision.reflection else {
@@ -113,7 +113,7 @@ fn check_cpu(
         }
         device.last_residency = reflection.residency;
         device.poll_time_limit = reflection.poll_time_limit;
-        let mut kernel = Recorded { decision, device: &mut device, asked: false };
+        let mut kernel = Recorded::new(decision, &mut device);
         governor.reflect(reflection.entered, &mut kernel);
     }
     (check, choices)
@@ -131,10 +131,16 @@ fn divergence(cpu: CpuId, decision: &Decision, recorded: Choice, replayed: Choic
 }
 
 /// A kernel that answers as the recorded one did.
-struct Recorded<'a> {
+pub(crate) struct Recorded<'a> {
     decision: &'a Decision,
     device: &'a mut Device,
     asked: bool,
+}
+
+impl<'a> Recorded<'a> {
+    pub(crate) const fn new(decision: &'a Decision, device: &'a mut Device) -> Self {
+        Self { decision, device, asked: false }
+    }
 }
 
 impl Kernel for Recorded<'_> {

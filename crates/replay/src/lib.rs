@@ -53,6 +53,7 @@ mod explain;
 mod free_run;
 mod gap;
 mod overhead;
+mod rebuilt;
 mod run;
 mod timeline;
 mod what_if;
@@ -74,6 +75,7 @@ pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};
 pub use gap::{Gap, GapEnd, Gaps, Step};
 pub use overhead::{ExitLatency, Overheads, Round};
+pub use rebuilt::{RebuiltCheck, check_rebuilt_decisions};
 pub use timeline::Timeline;
 pub use what_if::{LatencyLimit, WhatIf};
 

@@ -145,8 +145,18 @@ fn text(recording: &Recording, summary: &Summary) -> Result<()> {
     let governor = summary.governor.as_deref().unwrap_or("not recorded");
     writeln!(out, "governor   {governor}, {} whole decisions", summary.decisions)?;
     match recording.tick_rate {
-        Some(rate) => writeln!(out, "tick       {rate}, read off the tick's own timer")?,
+        Some(rate) => {
+            let source = recording.circumstances.tick_rate_source.as_deref();
+            let source = source.unwrap_or("the tick's own timer");
+            writeln!(out, "tick       {rate}, by {source}")?;
+        }
         None => writeln!(out, "tick       not recorded")?,
+    }
+    if let Some(kernel) = &recording.circumstances.kernel {
+        writeln!(out, "kernel     {kernel}")?;
+    }
+    for holder in &recording.circumstances.latency_holders {
+        writeln!(out, "latency    {holder}")?;
     }
     writeln!(out, "\nIdle periods by CPU and what ended them (a period may have several causes)")?;
     writeln!(

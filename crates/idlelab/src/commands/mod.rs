@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod platforms;
+pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod scenarios;

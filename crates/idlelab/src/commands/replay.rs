@@ -12,8 +12,8 @@ use idlelab_outcome::{Outcome, file};
 use idlelab_platform::Platform;
 use idlelab_recording::{Fidelity, Recording};
 use idlelab_replay::{
-    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, WhatIf, check_accounting,
-    check_decisions,
+    AccountingCheck, Candidate, Divergence, FreeRun, Prepared, RebuiltCheck, WhatIf,
+    check_accounting, check_decisions, check_rebuilt_decisions,
 };
 use serde::Serialize;
 
@@ -45,6 +45,8 @@ struct SelfCheck {
     reproduced: Option<u64>,
     constant_guess: Option<u64>,
     first_divergence: Option<Divergence>,
+    /// Where inputs were not recorded but timers were.
+    rebuilt: Option<RebuiltCheck>,
     accounting: Option<AccountingCheck>,
     free_run: Option<FreeRun>,
 }
@@ -79,6 +81,13 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
         }
         None => None,
     };
+    let rebuilt = match governor.filter(|_| recording.fidelity == Fidelity::Timers) {
+        Some(governor) => {
+            let candidate = governor.candidate();
+            Some(check_rebuilt_decisions(&recording, &recorded, recorded_rate, candidate)?)
+        }
+        None => None,
+    };
     let free_run = governor.and_then(|governor| {
         // Bounds are no prediction to hold against what was recorded.
         let [replayed] = &as_recorded.run(governor.candidate())[..] else { return None };
@@ -110,6 +119,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Trust> {
             reproduced: decisions.as_ref().map(|check| check.reproduced),
             constant_guess: decisions.as_ref().map(|check| check.constant_guess),
             first_divergence: decisions.and_then(|check| check.first_divergence),
+            rebuilt,
             accounting,
             free_run,
         },
@@ -224,11 +234,27 @@ fn machines(asked: &Machine, recording: &Recording) -> Result<(Platform, Option<
     }
 }
 
-/// The governor that was in force: as the user says, else as the recording says. A recording does
-/// not tell the kernel's version, so the newest revision of that name is taken.
+/// The governor that was in force: as the user says, else as the recording says, in the revision of
+/// its kernel, or the newest where the kernel is not known.
 fn recorded_governor(arguments: &Replay, recording: &Recording) -> Option<Given> {
-    let recorded = || recording.governor.as_deref().and_then(|name| catalog::find(name).ok());
-    arguments.recorded_governor.clone().or_else(|| recorded().map(Given::Named))
+    if let Some(given) = &arguments.recorded_governor {
+        return Some(given.clone());
+    }
+    let name = recording.governor.as_deref()?;
+    let as_in_kernel = || {
+        let kernel = recording.circumstances.kernel.as_deref()?;
+        revisions(name, kernel).iter().find_map(|revision| governor::parse(revision).ok())
+    };
+    as_in_kernel().or_else(|| catalog::find(name).ok().map(Given::Named))
+}
+
+/// What the revision of a governor may be called that a kernel has, given what `uname -rv` prints,
+/// such as `6.12.95+deb12-amd64 #1 SMP … Debian 6.12.95-1`; the most exact first.
+fn revisions(governor: &str, kernel: &str) -> Vec<String> {
+    let end = kernel.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(kernel.len());
+    let version = kernel.get(..end).unwrap_or_default().trim_end_matches('.');
+    let debian = kernel.contains("Debian").then(|| format!("{governor}@debian-{version}"));
+    debian.into_iter().chain([format!("{governor}@{version}")]).collect()
 }
 
 fn text(printing: &Printing<'_>, style: Option<Style>, out: &mut impl Write) -> Result<()> {
@@ -320,6 +346,17 @@ fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Re
             }
         )?,
     }
+    if let Some(rebuilt) = check.rebuilt.filter(|rebuilt| rebuilt.decisions > 0) {
+        writeln!(
+            out,
+            "            with inputs rebuilt from timers: {} of {} reproduced (best constant guess: \
+             {}),\n            the state alone {}",
+            rebuilt.reproduced,
+            rebuilt.decisions,
+            rebuilt.constant_guess,
+            rebuilt.states_reproduced
+        )?;
+    }
     match &check.accounting {
         Some(accounting) => {
             let total = accounting.total();
@@ -371,4 +408,16 @@ fn self_check(out: &mut impl Write, check: &SelfCheck, fidelity: Fidelity) -> Re
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_names_its_governors_revision() {
+        let debian = "6.12.95+deb12-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.12.95-1~bpo12+1";
+        assert_eq!(revisions("menu", debian), ["menu@debian-6.12.95", "menu@6.12.95"]);
+        assert_eq!(revisions("teo", "7.3.0-rc2 #1 SMP"), ["teo@7.3.0"]);
+    }
 }

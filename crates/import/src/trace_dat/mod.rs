@@ -18,6 +18,7 @@ mod area;
 mod container;
 mod options;
 mod page;
+pub(crate) mod pages;
 mod unpack;
 
 use std::cmp::Reverse;
@@ -30,6 +31,7 @@ use idlelab_states::{CpuId, Nanoseconds};
 use self::area::AreaReader;
 use self::container::{Contents, Input};
 use self::options::Clock;
+pub(crate) use self::options::clock_name;
 use crate::ImportError;
 use crate::tracepoint::{Head, Records};
 use crate::tracker::Tracker;

@@ -50,7 +50,7 @@ impl Clock {
 }
 
 /// The clock's name in the option TRACECLOCK: the kernel's list, with the chosen one in brackets.
-pub(super) fn clock_name(option: &[u8]) -> Option<String> {
+pub(crate) fn clock_name(option: &[u8]) -> Option<String> {
     let list = str::from_utf8(option).ok()?.trim_matches(|c: char| c == '\0' || c.is_whitespace());
     match list.split_once('[') {
         Some((_, rest)) => Some(rest.split_once(']')?.0.to_owned()),

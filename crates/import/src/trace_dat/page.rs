@@ -48,6 +48,23 @@ impl Layout {
         fits.then(|| Self { commit: commit.offset(), long, data: data.offset() })
     }
 
+    /// How long a page is, in bytes, where the description says how much data it has. Pages
+    /// beyond 64 KiB are no kernel's default and are not known.
+    pub(super) fn page_size(header_page: &[u8]) -> Option<usize> {
+        let data = Format::parse(header_page).field("data")?;
+        (data.size() < usize::from(u16::MAX)).then(|| data.offset() + data.size())
+    }
+
+    /// The byte order in which a page's header makes sense, which then is that of its machine.
+    pub(super) fn order(self, page: &[u8]) -> Option<ByteOrder> {
+        let fits = |order: &ByteOrder| {
+            let commit = page.get(self.commit..).and_then(|page| self.long(page, *order));
+            let bytes = commit.map(|commit| commit & COMMITTED_BYTES);
+            bytes.is_some_and(|bytes| bytes > 0 && bytes <= page.len() as u64)
+        };
+        [ByteOrder::Little, ByteOrder::Big].into_iter().find(fits)
+    }
+
     fn long(self, bytes: &[u8], order: ByteOrder) -> Option<u64> {
         if self.long == 4 { order.u32(bytes).map(u64::from) } else { order.u64(bytes) }
     }

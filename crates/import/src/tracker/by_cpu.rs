@@ -49,12 +49,6 @@ impl<T: Default> ByCpu<T> {
         let listed = (0..).zip(self.listed).filter_map(|(cpu, kept)| Some((cpu, kept?)));
         listed.chain(self.others)
     }
-
-    /// Forgets all of them.
-    pub(super) fn clear(&mut self) {
-        self.listed.clear();
-        self.others.clear();
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Which timers are pending on which CPU.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
 
@@ -79,14 +79,19 @@ impl Pending {
     }
 }
 
+/// A tick length that is seen this many times less often than another is none: a stopped tick's
+/// timer carries other events, and now and then two of them are as far apart.
+const RARELY: u64 = 16;
+
 /// What the tick's own timer shows: the tick's length, and its phase on each CPU.
 #[derive(Default)]
 pub(super) struct TickTimer {
     last_due: ByCpu<Option<i64>>,
-    /// The last due time that followed another by one tick: a stopped tick's timer carries other
-    /// events, which are off the phase.
-    periodic_due: ByCpu<Option<i64>>,
-    shortest: Option<i64>,
+    /// How often a due time followed another by a tick length that kernels can have.
+    lengths: BTreeMap<i64, u64>,
+    /// By that length, the last due time that followed another so: what else the timer of a stopped
+    /// tick carries is off the phase.
+    periodic_due: ByCpu<BTreeMap<i64, i64>>,
     timers: BTreeSet<TimerId>,
 }
 
@@ -101,29 +106,35 @@ impl TickTimer {
         self.timers.insert(timer);
         if let Some(last) = self.last_due.of(cpu).replace(due) {
             let step = due.saturating_sub(last);
-            if step > 0 && self.shortest.is_none_or(|shortest| step < shortest) {
-                self.shortest = Some(step);
-                self.periodic_due.clear();
-            }
-            if self.shortest == Some(step) {
-                *self.periodic_due.of(cpu) = Some(due);
+            if rate_of(step).is_some() {
+                *self.lengths.entry(step).or_default() += 1;
+                self.periodic_due.of(cpu).insert(step, due);
             }
         }
     }
 
-    /// The tick rate whose length is the shortest step seen.
+    /// The tick rate of the shortest length, since a tick that is stopped for a while makes longer
+    /// ones.
     pub(super) fn rate(&self) -> Option<TickRate> {
-        let step = self.shortest?;
-        let hertz = u32::try_from((1_000_000_000 + step / 2) / step).ok()?;
-        // A step that is no kernel's tick is a wheel timer carried by the stopped tick.
-        TickRate::from_hertz(hertz).filter(|rate| rate.tick() == Nanoseconds::new(step))
+        let most = *self.lengths.values().max()?;
+        let often = |&(_, count): &(&i64, &u64)| count.saturating_mul(RARELY) >= most;
+        self.lengths.iter().find(often).and_then(|(&length, _)| rate_of(length))
     }
 
     /// Where within a tick a CPU's tick falls.
     pub(super) fn phase(&self, cpu: u32, rate: TickRate) -> Option<Nanoseconds> {
-        let due = (*self.periodic_due.get(cpu)?)?;
+        let due = *self.periodic_due.get(cpu)?.get(&rate.tick().get())?;
         Some(Nanoseconds::new(due.rem_euclid(rate.tick().get())))
     }
+}
+
+/// The tick rate whose tick is so long, to the nanosecond.
+fn rate_of(length: i64) -> Option<TickRate> {
+    if length <= 0 {
+        return None;
+    }
+    let hertz = u32::try_from(1_000_000_000_i64.saturating_add(length / 2) / length).ok()?;
+    TickRate::from_hertz(hertz).filter(|rate| rate.tick() == Nanoseconds::new(length))
 }
 
 /// The clock in which high-resolution timers are due (`mono`), as against the trace's clock.
@@ -208,6 +219,24 @@ impl Jiffies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stopped_ticks_other_events_do_not_hide_the_ticks_length() {
+        let mut ticks = TickTimer::default();
+        // At 250 Hz, boundaries at 1 ms past each tick; twice the tick's timer carries a wheel
+        // timer's due time or an overdue one.
+        let mut due = 1_000_000;
+        for number in 0..64 {
+            due += 4_000_000;
+            ticks.programmed(TimerId(1), 0, due);
+            if number % 16 == 5 {
+                ticks.programmed(TimerId(1), 0, due + 1_234_567);
+            }
+        }
+        let rate = ticks.rate().unwrap();
+        assert_eq!(rate.hertz(), 250);
+        assert_eq!(ticks.phase(0, rate), Some(Nanoseconds::new(1_000_000)));
+    }
 
     #[test]
     fn the_earliest_timer_of_a_cpu_is_next() {

@@ -6,10 +6,12 @@ use std::fmt::Write;
 
 use ::parquet::file::metadata::KeyValue;
 use idlelab_platform::Platform;
-use idlelab_states::{CpuId, Nanoseconds, TickRate};
+use idlelab_states::{CpuId, Nanoseconds, StateIndex, TickRate};
 
 use super::{ReadError, WriteError};
-use crate::{CpuRecording, Fidelity, Note, NoteKind, Recording};
+use crate::{
+    Circumstances, CounterChange, CpuRecording, Fidelity, Note, NoteKind, Recording, StateCounts,
+};
 
 const FORMAT: &str = "idlelab.recording";
 const SOURCE: &str = "idlelab.source";
@@ -23,11 +25,18 @@ const MISSES_RECORDED: &str = "idlelab.misses_recorded";
 const CPUS: &str = "idlelab.cpus";
 const NOTES: &str = "idlelab.notes";
 const MACHINE: &str = "idlelab.machine";
+const KERNEL: &str = "idlelab.kernel";
+const TICK_RATE_SOURCE: &str = "idlelab.tick_hz_source";
+const LATENCY_HOLDERS: &str = "idlelab.latency_holders";
+const COUNTERS: &str = "idlelab.counters";
 
 /// The format that is written, and the only one that is read.
 const VERSION: &str = "1";
 const CPUS_HEADER: &str = "cpu,tick_phase_ns";
 const NOTES_HEADER: &str = "kind,cpu,count";
+const COUNTERS_HEADER: &str = "cpu,state,usage_before,usage_after,time_us_before,time_us_after,\
+                               above_before,above_after,below_before,below_after,\
+                               rejected_before,rejected_after";
 
 /// The entries of a recording. What it does not know has no entry.
 pub(super) fn entries(recording: &Recording) -> Result<Vec<KeyValue>, WriteError> {
@@ -47,6 +56,16 @@ pub(super) fn entries(recording: &Recording) -> Result<Vec<KeyValue>, WriteError
     }
     if let Some(machine) = &recording.machine {
         entries.push(entry(MACHINE, &machine_text(machine)?));
+    }
+    let Circumstances { kernel, tick_rate_source, latency_holders, counters } =
+        &recording.circumstances;
+    entries.extend(kernel.as_ref().map(|kernel| entry(KERNEL, kernel)));
+    entries.extend(tick_rate_source.as_ref().map(|source| entry(TICK_RATE_SOURCE, source)));
+    if !latency_holders.is_empty() {
+        entries.push(entry(LATENCY_HOLDERS, &latency_holders.join("\n")));
+    }
+    if !counters.is_empty() {
+        entries.push(entry(COUNTERS, &counters_text(counters)));
     }
     Ok(entries)
 }
@@ -70,6 +89,20 @@ fn notes_text(notes: &[Note]) -> String {
     for note in notes {
         let cpu = note.cpu.map_or_else(String::new, |cpu| cpu.0.to_string());
         let _ = write!(text, "\n{},{cpu},{}", note.kind.name(), note.count);
+    }
+    text
+}
+
+fn counters_text(counters: &[CounterChange]) -> String {
+    let mut text = COUNTERS_HEADER.to_owned();
+    for change in counters {
+        let _ = write!(text, "\n{},{}", change.cpu.0, change.state);
+        for (before, after) in change.before.all().into_iter().zip(change.after.all()) {
+            for value in [before, after] {
+                let value = value.map_or_else(String::new, |value| value.to_string());
+                let _ = write!(text, ",{value}");
+            }
+        }
     }
     text
 }
@@ -112,6 +145,21 @@ pub(super) fn recording(entries: &[KeyValue]) -> Result<Recording, ReadError> {
         misses_recorded: entries
             .required(MISSES_RECORDED, "true or false", |text| text.parse().ok())?,
         span: first.zip(last),
+        circumstances: Circumstances {
+            kernel: entries.optional(KERNEL, "a text", text)?,
+            tick_rate_source: entries.optional(TICK_RATE_SOURCE, "a text", text)?,
+            latency_holders: entries
+                .optional(LATENCY_HOLDERS, "lines of text", |text| {
+                    Some(text.split('\n').map(str::to_owned).collect())
+                })?
+                .unwrap_or_default(),
+            counters: entries.optional_table(
+                COUNTERS,
+                COUNTERS_HEADER,
+                "a CPU, a state, and ten counts or none",
+                counter_change,
+            )?,
+        },
         notes: entries.table(
             NOTES,
             NOTES_HEADER,
@@ -151,6 +199,21 @@ impl Entries<'_> {
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<T, ReadError> {
         self.optional(key, expected, parse)?.ok_or(ReadError::MissingMetadata { key })
+    }
+
+    /// As [`Self::table`], of which nothing may be there.
+    fn optional_table<T>(
+        &self,
+        key: &'static str,
+        header: &'static str,
+        expected: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Vec<T>, ReadError> {
+        if self.0.contains_key(key) {
+            self.table(key, header, expected, parse)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     /// Lines of values between commas, below a header.
@@ -196,4 +259,18 @@ fn note(line: &str) -> Option<Note> {
         cpu: or_none(cpu, |cpu| cpu.parse().ok().map(CpuId))?,
         count: count.parse().ok()?,
     })
+}
+
+fn counter_change(line: &str) -> Option<CounterChange> {
+    let mut values = line.split(',');
+    let cpu = CpuId(values.next()?.parse().ok()?);
+    let state = StateIndex::new(values.next()?.parse().ok()?)?;
+    let mut counts = [(None, None); 5];
+    for (before, after) in &mut counts {
+        *before = or_none(values.next()?, |value| value.parse().ok())?;
+        *after = or_none(values.next()?, |value| value.parse().ok())?;
+    }
+    let before = StateCounts::from_all(counts.map(|(before, _)| before));
+    let after = StateCounts::from_all(counts.map(|(_, after)| after));
+    values.next().is_none().then_some(CounterChange { cpu, state, before, after })
 }

@@ -3,8 +3,8 @@
 
 use idlelab_platform::{Platform, embedded};
 use idlelab_recording::{
-    CpuRecording, Decision, Fidelity, Miss, Note, NoteKind, Period, Periods, Recording, Reflection,
-    WakeCauses, WhatFollowed,
+    Circumstances, CounterChange, CpuRecording, Decision, Fidelity, Miss, Note, NoteKind, Period,
+    Periods, Recording, Reflection, StateCounts, WakeCauses, WhatFollowed,
 };
 use idlelab_states::{CpuId, Nanoseconds, StateIndex, Tick, TickRate};
 use proptest::collection::{btree_map, vec};
@@ -123,13 +123,49 @@ fn cpus() -> impl Strategy<Value = Vec<CpuRecording>> {
     })
 }
 
+fn circumstances() -> impl Strategy<Value = Circumstances> {
+    let counts = || {
+        let count = || option::of(any::<u64>());
+        (count(), count(), count(), count(), count()).prop_map(
+            |(usage, time_us, above, below, rejected)| StateCounts {
+                usage,
+                time_us,
+                above,
+                below,
+                rejected,
+            },
+        )
+    };
+    let change =
+        (any::<u32>(), state(), counts(), counts()).prop_map(|(cpu, state, before, after)| {
+            CounterChange { cpu: CpuId(cpu), state, before, after }
+        });
+    (option::of(".*"), option::of(".*"), vec("[^\n]*", 0..3), vec(change, 0..5)).prop_map(
+        |(kernel, tick_rate_source, latency_holders, counters)| Circumstances {
+            kernel,
+            tick_rate_source,
+            latency_holders,
+            counters,
+        },
+    )
+}
+
 pub(crate) fn recording() -> impl Strategy<Value = Recording> {
     let known = (option::of(machine()), option::of(".*"), option::of(".*"));
     let rate = option::of((24..=1200_u32).prop_map(|hz| TickRate::from_hertz(hz).unwrap()));
-    let span = option::of((time(), time()));
+    let span = (option::of((time(), time())), circumstances());
     let fidelity = (1..=4_u8).prop_map(|level| Fidelity::from_level(level).unwrap());
     (".*", cpus(), fidelity, known, rate, any::<bool>(), span, vec(note(), 0..5)).prop_map(
-        |(source, cpus, fidelity, (machine, governor, clock), tick_rate, misses, span, notes)| {
+        |(
+            source,
+            cpus,
+            fidelity,
+            (machine, governor, clock),
+            tick_rate,
+            misses,
+            (span, circumstances),
+            notes,
+        )| {
             Recording {
                 source,
                 cpus,
@@ -140,6 +176,7 @@ pub(crate) fn recording() -> impl Strategy<Value = Recording> {
                 tick_rate,
                 misses_recorded: misses,
                 span,
+                circumstances,
                 notes,
             }
         },
