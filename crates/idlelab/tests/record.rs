@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `record` and `restore` on the machine that the tests run on. It takes root, a cpuidle driver and
 //! tracefs; elsewhere each test is skipped by name.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up fails")]
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
