@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 use idlelab_outcome::{Bench, CpuOutcome, StateOutcome, WakeupLatency};
 
 use super::*;
