@@ -28,6 +28,15 @@ if ! command -v cc >/dev/null; then
     fi
 fi
 
+# The report is shown to a browser.
+if ! command -v chromium >/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        step 'installing a browser (chromium)'
+        { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null || true
+    fi
+    command -v chromium >/dev/null || skip 'the report in a browser: chromium is not installed'
+fi
+
 step 'formatting'
 if cargo fmt --version >/dev/null 2>&1; then
     cargo fmt --all --check
@@ -84,6 +93,9 @@ case $status in
         exit "$status"
         ;;
 esac
+
+step 'the gallery: what its commands print'
+scripts/gallery.sh --check
 
 if [ ${#skipped[@]} -gt 0 ]; then
     printf '\nSkipped:\n'

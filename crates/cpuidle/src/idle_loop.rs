@@ -235,6 +235,12 @@ impl<G: Governor> IdleLoop<G> {
         self.statistics.states[entry.state].rejected += 1;
     }
 
+    /// A task was to run before the state was entered: the core leaves it there, tells nobody and
+    /// counts nothing, but the governor finds a residency of zero.
+    pub fn not_entered(&mut self) {
+        self.device.last_residency = Nanoseconds::ZERO;
+    }
+
     fn try_to_stop_tick(&mut self, environment: &mut impl Environment) -> bool {
         if self.tick.state() == Tick::Stopped || !environment.tick_stoppable() {
             return false;

@@ -4,6 +4,8 @@
 //! [`compare()`] says whether a governor is better than another, by how much and how sure that is,
 //! [`plan()`] how many runs that takes.
 //!
+//! [`report`] puts all of that, and pictures, on one page of HTML.
+//!
 //! [`plain_text`] prints the rows that kernel developers post, [`count_text`] the table of idle
 //! states before and after that maintainers ask for: at most [`WIDTH`] columns of plain characters,
 //! so that they paste into a mail.
@@ -27,6 +29,7 @@ mod compare;
 mod count;
 mod layout;
 mod plan;
+pub mod report;
 pub mod statistics;
 pub mod style;
 mod table;

@@ -1,25 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-use idlelab_outcome::{Assumption, Outcome};
+use idlelab_outcome::{Assumption, Bench, Figure, Outcome};
 
 use crate::layout::{WIDTH, lay_out};
 
-/// Three tables: what was decided, where the time went, and what the bench adds.
+/// What was decided, what the workload got, where the time went, and what the bench adds.
 #[must_use]
 pub fn plain_text(outcomes: &[Outcome]) -> String {
-    let states = states(outcomes).join("\n");
-    format!(
-        "Idle decisions, replayed\n\n{}\n\
-         Usage of each state, time in it, and its share of idle time\n\n{states}\n\
-         Ticks in idle, cost of deciding, added latency, and idle time beside the clairvoyant \
-         choice\n\n{}",
-        decisions(outcomes),
-        replay(outcomes)
-    )
+    let simulated = outcomes.iter().any(|outcome| outcome.bench == Bench::Simulate);
+    let how = if simulated { "simulated" } else { "replayed" };
+    let mut text = format!("Idle decisions, {how}\n\n{}\n", decisions(outcomes));
+    if outcomes.iter().any(|outcome| !outcome.figures.is_empty()) {
+        text.push_str("Results of the workload\n\n");
+        text.push_str(&figures(outcomes).join("\n"));
+        text.push('\n');
+    }
+    text.push_str("Usage of each state, time in it, and its share of idle time\n\n");
+    text.push_str(&states(outcomes).join("\n"));
+    text.push_str("\nTicks in idle, cost of deciding, added latency");
+    // A closed loop has no bound: its next wakeup depends on the choice.
+    if outcomes.iter().any(|outcome| outcome.regret.is_some()) {
+        text.push_str(", and idle time beside the clairvoyant choice");
+    }
+    text.push_str("\n\n");
+    text.push_str(&replay(outcomes));
+    text
+}
+
+/// Whether runs are repeated, so that a row says which repetition it is.
+fn has_iterations(outcomes: &[Outcome]) -> bool {
+    outcomes.iter().any(|outcome| outcome.iteration > 0)
+}
+
+/// The columns that say which run a row is of.
+fn run_columns(outcomes: &[Outcome]) -> Vec<String> {
+    let mut columns = vec!["governor".to_owned()];
+    columns.extend(has_iterations(outcomes).then(|| "iter".to_owned()));
+    columns
+}
+
+/// What stands in [`run_columns`].
+fn run_cells(outcomes: &[Outcome], outcome: &Outcome) -> Vec<String> {
+    let mut cells = vec![label(outcome)];
+    cells.extend(has_iterations(outcomes).then(|| outcome.iteration.to_string()));
+    cells
+}
+
+/// The workload's own results, as many side by side as fit.
+fn figures(outcomes: &[Outcome]) -> Vec<String> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for figure in outcomes.iter().flat_map(|outcome| &outcome.figures) {
+        if !names.contains(&(&figure.name, &figure.unit)) {
+            names.push((&figure.name, &figure.unit));
+        }
+    }
+    as_many_as_fit(&names, |shown| {
+        let mut columns = run_columns(outcomes);
+        columns.extend(shown.iter().map(|(name, unit)| format!("{name} {unit}")));
+        let rows = outcomes.iter().map(|outcome| {
+            let mut row = run_cells(outcomes, outcome);
+            row.extend(shown.iter().map(|&(name, unit)| {
+                let is_it = |figure: &&Figure| figure.name == name && figure.unit == unit;
+                let found = outcome.figures.iter().find(is_it);
+                found.map_or_else(unknown, |figure| significant(figure.value))
+            }));
+            row
+        });
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        lay_out(&columns, rows)
+    })
+}
+
+/// Five digits: more than repeated runs agree in.
+fn significant(value: f64) -> String {
+    let whole = value.abs().max(1.0).log10().floor() as usize + 1;
+    format!("{value:.*}", 5_usize.saturating_sub(whole))
+}
+
+/// Tables of items side by side, as many in each as the width of a mail allows.
+fn as_many_as_fit<T>(items: &[T], table: impl Fn(&[T]) -> String) -> Vec<String> {
+    let mut tables = Vec::new();
+    let mut rest = items;
+    while !rest.is_empty() {
+        let fitting = (1..=rest.len())
+            .rev()
+            .find(|&count| {
+                let table = table(rest.get(..count).unwrap_or_default());
+                table.lines().all(|line| line.chars().count() <= WIDTH)
+            })
+            .unwrap_or(1);
+        let (shown, remaining) = rest.split_at(fitting);
+        tables.push(table(shown));
+        rest = remaining;
+    }
+    tables
 }
 
 /// The row that kernel developers post.
 fn decisions(outcomes: &[Outcome]) -> String {
-    let iterations = outcomes.iter().any(|outcome| outcome.iteration > 0);
+    let iterations = has_iterations(outcomes);
     let measured = outcomes.iter().any(|outcome| outcome.energy.measured_joules.is_some());
     let modelled = outcomes.iter().any(|outcome| outcome.energy.modelled_joules.is_some());
     let mut columns = vec!["governor"];
@@ -51,21 +129,7 @@ fn decisions(outcomes: &[Outcome]) -> String {
 fn states(outcomes: &[Outcome]) -> Vec<String> {
     let deepest = outcomes.iter().map(|outcome| outcome.states.len()).max().unwrap_or(0);
     let indices: Vec<usize> = (0..deepest).collect();
-    let mut tables = Vec::new();
-    let mut rest = &indices[..];
-    while !rest.is_empty() {
-        let fitting = (1..=rest.len())
-            .rev()
-            .find(|&count| {
-                let table = states_side_by_side(outcomes, rest.get(..count).unwrap_or_default());
-                table.lines().all(|line| line.chars().count() <= WIDTH)
-            })
-            .unwrap_or(1);
-        let (shown, remaining) = rest.split_at(fitting);
-        tables.push(states_side_by_side(outcomes, shown));
-        rest = remaining;
-    }
-    tables
+    as_many_as_fit(&indices, |shown| states_side_by_side(outcomes, shown))
 }
 
 fn states_side_by_side(outcomes: &[Outcome], indices: &[usize]) -> String {
@@ -73,12 +137,12 @@ fn states_side_by_side(outcomes: &[Outcome], indices: &[usize]) -> String {
         let named = outcomes.iter().find_map(|outcome| outcome.states.get(index));
         named.map_or("", |state| state.name.as_str())
     };
-    let mut columns = vec!["governor".to_owned()];
+    let mut columns = run_columns(outcomes);
     for &index in indices {
         columns.extend([name(index).to_owned(), "time s".to_owned(), "time%".to_owned()]);
     }
     let rows = outcomes.iter().map(|outcome| {
-        let mut row = vec![label(outcome)];
+        let mut row = run_cells(outcomes, outcome);
         for &index in indices {
             let state = outcome.states.get(index);
             row.extend(state.map_or_else(
@@ -102,27 +166,33 @@ fn states_side_by_side(outcomes: &[Outcome], indices: &[usize]) -> String {
 fn replay(outcomes: &[Outcome]) -> String {
     let regret_joules = |outcome: &Outcome| outcome.regret.and_then(|regret| regret.joules);
     let energy = outcomes.iter().any(|outcome| regret_joules(outcome).is_some());
-    let mut columns =
-        vec!["governor", "ticks", "sleep length asked", "wakeup latency us", "shallow%", "deep%"];
-    columns.extend(energy.then_some("over bound J"));
+    let bounded = outcomes.iter().any(|outcome| outcome.regret.is_some());
+    let mut columns = run_columns(outcomes);
+    columns.extend(["ticks", "sleep length asked", "wakeup latency us"].map(str::to_owned));
+    if bounded {
+        columns.extend(["shallow%", "deep%"].map(str::to_owned));
+    }
+    columns.extend(energy.then(|| "over bound J".to_owned()));
     let rows = outcomes.iter().map(|outcome| {
         let idle = outcome.idle_ns();
         let off = |time: fn(&idlelab_outcome::Regret) -> u64| {
             outcome.regret.map_or_else(unknown, |regret| per_cent(time(&regret), idle))
         };
-        let mut row = vec![
-            label(outcome),
+        let mut row = run_cells(outcomes, outcome);
+        row.extend([
             count(outcome.ticks),
             count(outcome.sleep_length_queries),
             outcome.wakeup_latency.as_ref().map_or_else(unknown, |latency| {
                 [latency.p50_ns, latency.p99_ns, latency.max_ns].map(microseconds).join("/")
             }),
-            off(|regret| regret.too_shallow_ns),
-            off(|regret| regret.too_deep_ns),
-        ];
+        ]);
+        if bounded {
+            row.extend([off(|regret| regret.too_shallow_ns), off(|regret| regret.too_deep_ns)]);
+        }
         row.extend(energy.then(|| joules(regret_joules(outcome))));
         row
     });
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     lay_out(&columns, rows)
 }
 
@@ -182,6 +252,31 @@ mod tests {
         let text = plain_text(&[outcome(10), outcome(10)]);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.contains("state-number-09"));
+    }
+
+    #[test]
+    fn a_workloads_results_stand_beside_and_wrap() {
+        let figure = |number: u32| Figure {
+            name: format!("figure number {number}"),
+            value: 1234.5678,
+            unit: "us".into(),
+            better: None,
+        };
+        let mut simulated = outcome(1);
+        simulated.bench = Bench::Simulate;
+        simulated.figures = (0..8).map(figure).collect();
+        let text = plain_text(&[simulated]);
+        assert!(text.starts_with("Idle decisions, simulated"), "{text}");
+        assert!(text.contains("figure number 7 us") && text.contains("1234.6"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(!text.contains("clairvoyant"), "{text}");
+    }
+
+    #[test]
+    fn five_digits_are_significant() {
+        assert_eq!(significant(123_456.7), "123457");
+        assert_eq!(significant(3.858_21), "3.8582");
+        assert_eq!(significant(0.012_34), "0.0123");
     }
 
     #[test]

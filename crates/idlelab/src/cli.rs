@@ -43,6 +43,7 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Say how many runs it takes to see a difference
     Plan(Plan),
+    Report(Report),
     /// Say what a recording holds and how much it knows
     Info(Info),
     /// Keep a recording as a Parquet file, with the machine that it is from
@@ -57,6 +58,12 @@ pub(crate) enum Command {
     Governors(Governors),
     /// Drive one governor step by step
     Decide(Decide),
+    /// Say what happens when a governor's choices feed back into a workload
+    Simulate(Simulate),
+    /// List the scenarios that are built in, or print one
+    Scenarios(Scenarios),
+    /// Run published experiments again and say whether they come out the same
+    Headlines(Headlines),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -333,6 +340,51 @@ pub(crate) enum By {
     Governor,
     /// The file that they are from
     File,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  idlelab report -o report.html               the recording that is built in, teo against menu
+  idlelab report trace.dat --states / -g teo,path/to/teo.c,clairvoyant -o report.html
+                                              your patch on a recording
+  idlelab report runs.jsonl -o report.html    runs of a workload under several governors
+  idlelab report runs.jsonl trace.dat --states / -o report.html
+                                              the same, and what a recording of it shows
+
+Of the governors that are replayed the first is the baseline, and the first two are drawn beside each
+other in the timeline.";
+
+/// Put verdict, tables, pictures and a timeline on one page of HTML
+///
+/// The page needs no network and no other file. Where outcomes are given, they are compared;
+/// otherwise it is what the governors would have done with the recording.
+#[derive(Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct Report {
+    /// Files of outcomes, and at most one recording; what a file is shows in its content [default:
+    /// the recording that is built in]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// The page that is written
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Governors to replay on the recording
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
+        default_value = "teo,menu,ladder,clairvoyant"
+    )]
+    pub(crate) governors: Vec<Given>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// What the outcomes are compared with: a governor [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// Only these metrics, by their names without unit
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// What the report is called [default: who is compared with whom]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
 }
 
 const PLAN_EXAMPLES: &str = "\
@@ -690,6 +742,108 @@ impl From<Latency> for ExitLatency {
             Latency::None => Self::None,
         }
     }
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  idlelab simulate pipe-cross-core -g teo,menu
+  idlelab simulate periodic --set interval_us=21 -g teo,menu --runs 5
+  idlelab simulate pipe-cross-core --platform i5-10600k -g menu@4.6,menu@4.6-reverted
+  idlelab simulate my-scenario.toml -g path/to/teo.c
+  idlelab simulate phone-idle -g teo@6.12 --recording run.parquet
+                                              then: idlelab replay run.parquet
+
+Every figure is of a model: docs/realism.md says how it differs from machines.";
+
+/// Say what happens when a governor's choices feed back into a workload
+///
+/// Runs a scenario, tasks on a model of a machine, under each governor. All governors see the same
+/// draws; run N has the seed plus N. The same seed gives the same output whatever the number of
+/// threads.
+#[derive(Args)]
+#[command(after_help = SIMULATE_EXAMPLES)]
+pub(crate) struct Simulate {
+    /// A scenario that is built in (see `idlelab scenarios`), or a TOML file
+    pub(crate) scenario: String,
+    /// Governors, as `idlelab governors` lists them, or C files of a kernel
+    #[arg(
+        long, short, value_name = "NAME,…", value_delimiter = ',', value_parser = governor::parse,
+        default_value = "teo,menu"
+    )]
+    pub(crate) governors: Vec<Given>,
+    /// Runs of each governor, each with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// How much time is simulated, in seconds [default: as the scenario says]
+    #[arg(long, value_name = "SECONDS", value_parser = window)]
+    pub(crate) seconds: Option<Nanoseconds>,
+    /// The seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Another machine: a built-in platform, a TOML file, a counter dump, or the root of a /sys tree
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: Option<String>,
+    /// Another tick rate
+    #[arg(long, value_name = "N", value_parser = tick_rate)]
+    pub(crate) hz: Option<TickRate>,
+    /// Another value of a parameter of the scenario; may be given more than once
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = parameter)]
+    pub(crate) set: Vec<(String, f64)>,
+    /// Keep what the first governor's first run did as a recording
+    #[arg(long, value_name = "FILE.parquet")]
+    pub(crate) recording: Option<PathBuf>,
+    /// Keep the same as ftrace text, which `idlelab import` reads
+    #[arg(long, value_name = "FILE.txt")]
+    pub(crate) trace: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
+    pub(crate) format: OutcomeFormat,
+    /// Threads to use [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+/// List the scenarios that are built in, or print one
+#[derive(Args)]
+pub(crate) struct Scenarios {
+    /// The scenario to print, as TOML: a start for one's own
+    pub(crate) name: Option<String>,
+}
+
+/// Run published experiments again and say whether they come out the same
+///
+/// Each is simulated with the one set of parameters that its platform has; a figure outside its band
+/// is marked with `!`. docs/headlines.md has the table and what is to be known of it.
+#[derive(Args)]
+pub(crate) struct Headlines {
+    /// Runs of each governor, each with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(crate) runs: u32,
+    /// The seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub(crate) format: TextOrJson,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrJson {
+    /// A block for each experiment
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// A parameter and its value.
+fn parameter(text: &str) -> Result<(String, f64), String> {
+    let wrong = || format!("{text:?} is no NAME=NUMBER, such as work_us=0.5");
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value: f64 = value.parse().map_err(|_| wrong())?;
+    if name.is_empty() || !value.is_finite() {
+        return Err(wrong());
+    }
+    Ok((name.to_owned(), value))
 }
 
 /// Seconds with up to nine decimals, without going through floating point.

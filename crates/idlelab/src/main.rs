@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Count(arguments) => commands::count::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Record(arguments) => commands::record::run(&arguments),
@@ -44,6 +45,9 @@ fn main() -> ExitCode {
         Command::Platforms(arguments) => commands::platforms::run(&arguments),
         Command::Governors(arguments) => commands::governors::run(&arguments),
         Command::Decide(arguments) => commands::decide::run(&arguments),
+        Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Scenarios(arguments) => commands::scenarios::run(&arguments),
+        Command::Headlines(arguments) => commands::headlines::run(&arguments),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { command } => commands::generate::man(command.as_deref()),
     };

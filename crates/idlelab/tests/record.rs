@@ -2,6 +2,8 @@
 //! `record` and `restore` on the machine that the tests run on. It takes root, a cpuidle driver and
 //! tracefs; elsewhere each test is skipped by name.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;

@@ -37,6 +37,8 @@ pub use latency::WakeupLatency;
 pub enum Bench {
     /// A recording, replayed through a governor.
     Replay,
+    /// A simulation, in which the governor's choices feed back into the workload.
+    Simulate,
     /// Counters of a machine, before and after.
     Count,
     /// A table that someone published: measured by whoever posted it.
@@ -112,8 +114,8 @@ pub struct Outcome {
 pub struct Energy {
     /// Read from a counter.
     pub measured_joules: Option<f64>,
-    /// Computed from the platform's power model: idle states, transitions and shared parts, without
-    /// the energy of executing.
+    /// Computed from the platform's power model: idle states, transitions and shared parts, in a
+    /// simulation also executing, which in a replay is the same for every governor.
     pub modelled_joules: Option<f64>,
 }
 

@@ -28,10 +28,13 @@ pub(crate) struct Power {
 
 /// One stay in an idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stay {
-    pub(crate) from: Nanoseconds,
-    pub(crate) to: Nanoseconds,
-    pub(crate) state: StateIndex,
+pub struct Stay {
+    /// When the state was entered, on the recording's clock.
+    pub from: Nanoseconds,
+    /// When it was left.
+    pub to: Nanoseconds,
+    /// The state.
+    pub state: StateIndex,
 }
 
 impl Power {

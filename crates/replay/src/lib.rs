@@ -55,6 +55,7 @@ mod gap;
 mod overhead;
 mod rebuilt;
 mod run;
+mod timeline;
 mod what_if;
 
 use idlelab_governors::catalog::GovernorName;
@@ -68,12 +69,14 @@ pub use accounting::{AccountingCheck, StateAccounting, check_accounting};
 pub use candidate::{Candidate, Foreign};
 pub use decisions::{DecisionsCheck, Divergence, check_decisions};
 pub use difference::{Choice, Difference, Differences};
+pub use energy::Stay;
 pub use error::ReplayError;
 pub use explain::Explanation;
 pub use free_run::{FreeRun, FreeRunState};
 pub use gap::{Gap, GapEnd, Gaps, Step};
 pub use overhead::{ExitLatency, Overheads, Round};
 pub use rebuilt::{RebuiltCheck, check_rebuilt_decisions};
+pub use timeline::Timeline;
 pub use what_if::{LatencyLimit, WhatIf};
 
 /// A recording made ready to be replayed on a platform by any number of governors.
@@ -201,7 +204,7 @@ impl Prepared {
     }
 
     fn run_assuming(&self, governor: Candidate<'_>, assumption: Option<Assumption>) -> Outcome {
-        let (per_cpu, stays): (Vec<CpuOutcome>, Vec<Vec<energy::Stay>>) =
+        let (per_cpu, stays): (Vec<CpuOutcome>, Vec<Vec<Stay>>) =
             self.cpus.par_iter().map(|cpu| run::run(cpu, governor, self.rate, assumption)).unzip();
         let cpus: Vec<energy::CpuStays<'_>> = self
             .cpus

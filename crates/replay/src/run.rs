@@ -39,7 +39,18 @@ pub(crate) fn run(
     }
 }
 
-/// The same, with somebody looking on and hearing the governor's reasons.
+/// The same, with somebody looking on who does not care for reasons.
+pub(crate) fn follow(
+    cpu: &PreparedCpu,
+    candidate: Candidate<'_>,
+    rate: TickRate,
+    assumption: Option<Assumption>,
+    watcher: &mut impl Watcher<Boxed>,
+) {
+    replay(cpu, boxed(cpu, candidate, rate), rate, assumption, watcher);
+}
+
+/// The same, and hearing the governor's reasons.
 pub(crate) fn watch(
     cpu: &PreparedCpu,
     candidate: Candidate<'_>,
@@ -47,12 +58,15 @@ pub(crate) fn watch(
     assumption: Option<Assumption>,
     watcher: &mut impl Watcher<Aloud>,
 ) {
-    let governor = Boxed(match candidate {
+    let aloud = Aloud { governor: boxed(cpu, candidate, rate), reasons: Vec::new() };
+    replay(cpu, aloud, rate, assumption, watcher);
+}
+
+fn boxed(cpu: &PreparedCpu, candidate: Candidate<'_>, rate: TickRate) -> Boxed {
+    Boxed(match candidate {
         Candidate::Named(name) => Box::new(build(cpu, name, rate)),
         Candidate::Foreign(foreign) => foreign.build(cpu.cpu),
-    });
-    let aloud = Aloud { governor, reasons: Vec::new() };
-    replay(cpu, aloud, rate, assumption, watcher);
+    })
 }
 
 fn build(cpu: &PreparedCpu, name: GovernorName, rate: TickRate) -> AnyGovernor {
@@ -99,7 +113,12 @@ impl Governor for Aloud {
 /// Looks on while a replay decides.
 pub(crate) trait Watcher<G> {
     /// The governor has chosen.
-    fn decided(&mut self, moment: &Moment<'_, G>);
+    #[inline]
+    fn decided(&mut self, _moment: &Moment<'_, G>) {}
+
+    /// The CPU has left a state.
+    #[inline]
+    fn stayed(&mut self, _stay: Stay) {}
 }
 
 /// A moment at which a governor has chosen and the state is not entered yet.
@@ -114,10 +133,7 @@ pub(crate) struct Moment<'a, G> {
 
 struct Nobody;
 
-impl<G> Watcher<G> for Nobody {
-    #[inline]
-    fn decided(&mut self, _moment: &Moment<'_, G>) {}
-}
+impl<G> Watcher<G> for Nobody {}
 
 fn replay<G: Governor>(
     cpu: &PreparedCpu,
@@ -214,10 +230,10 @@ impl<G: Governor> Replay<'_, G> {
             first = false;
             recorded_entry = false;
             if let Some(limit) = entry.poll_limit {
-                if let Some(next) = self.poll(gap, number, &entry, entered, limit) {
+                if let Some(next) = self.poll(gap, number, &entry, entered, limit, watcher) {
                     return next;
                 }
-            } else if self.sleep(gap, step, number, &entry, entered) {
+            } else if self.sleep(gap, step, number, &entry, entered, watcher) {
                 return number + 1;
             }
         }
@@ -232,6 +248,7 @@ impl<G: Governor> Replay<'_, G> {
         number: usize,
         entry: &Entry,
         entered: Nanoseconds,
+        watcher: &mut impl Watcher<G>,
     ) -> bool {
         let tick_due = entry.tick_due.unwrap_or(Nanoseconds::MAX);
         let woken = gap.end.min(tick_due).max(entered);
@@ -242,6 +259,7 @@ impl<G: Governor> Replay<'_, G> {
         let tick_fired = tick_due <= end || (ended && gap.wheel_timer && entry.tick_due.is_none());
         let residency = exit - entered;
         self.note(gap, step, entry, entered, residency);
+        watcher.stayed(Stay { from: entered, to: exit, state: entry.state });
         let left = Left { interrupt_end: Some(end), tick_fired, poll_limit_hit: false };
         self.idle.left(entry, entry.state, residency, left);
         self.now = end;
@@ -261,6 +279,7 @@ impl<G: Governor> Replay<'_, G> {
         entry: &Entry,
         entered: Nanoseconds,
         limit: Nanoseconds,
+        watcher: &mut impl Watcher<G>,
     ) -> Option<usize> {
         let deadline = entered + limit;
         let mut over = number;
@@ -292,6 +311,7 @@ impl<G: Governor> Replay<'_, G> {
         if let Some(step) = self.cpu.gaps.steps.get(gap.steps.0 as usize) {
             self.note(gap, step, entry, entered, residency);
         }
+        watcher.stayed(Stay { from: entered, to: exit, state: entry.state });
         let left = Left { interrupt_end, tick_fired, poll_limit_hit: !resched };
         self.idle.left(entry, entry.state, residency, left);
         self.now = exit;

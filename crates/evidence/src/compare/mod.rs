@@ -16,7 +16,9 @@ pub use sampled::SampledMetric;
 pub use text::{comparisons_text, mark};
 
 pub(crate) use metric::{Role, metrics};
-pub(crate) use text::{cut, full_name, magnitude, number, or_dash};
+pub(crate) use text::{
+    cut, full_name, interval, magnitude, number, or_dash, signed, verdicts, words,
+};
 
 use crate::statistics::Resampling;
 

@@ -60,18 +60,7 @@ fn comparison(comparison: &Comparison, resampling: Resampling) -> String {
 }
 
 fn sampled(comparison: &Comparison, rows: &[SampledMetric], resampling: Resampling) -> String {
-    let mut text = String::new();
-    for row in rows {
-        if let (Some(verdict), None) = (row.verdict, &row.reason) {
-            text.push_str(&paragraph(words(verdict), INDENT, &sentence(row, verdict)));
-        }
-    }
-    for reason in distinct(rows.iter().filter_map(|row| row.reason.as_ref())) {
-        let of = rows.iter().filter(|row| row.reason.as_ref() == Some(reason));
-        let names: Vec<String> = of.map(|row| full_name(&row.name, &row.unit)).collect();
-        let body = format!("{}: {reason}", names.join(", "));
-        text.push_str(&paragraph(words(Verdict::Undecided), INDENT, &body));
-    }
+    let mut text = verdict_lines(sampled_verdicts(rows));
     text.push('\n');
     let columns =
         ["metric", "baseline", "candidate", "change%", "95% interval", "HL%", "p", "p Holm"];
@@ -99,6 +88,30 @@ fn sampled(comparison: &Comparison, rows: &[SampledMetric], resampling: Resampli
     }
     text.push_str(&conditions(comparison, rows, resampling));
     text
+}
+
+/// The verdicts, each with its numbers in words; what they have in common said once.
+pub(crate) fn verdicts(comparison: &Comparison) -> Vec<(Verdict, String)> {
+    match &comparison.metrics {
+        Metrics::Sampling(rows) => sampled_verdicts(rows),
+        Metrics::Recordings(rows) => replayed_verdicts(rows),
+    }
+}
+
+fn verdict_lines(verdicts: Vec<(Verdict, String)>) -> String {
+    verdicts.into_iter().map(|(verdict, body)| paragraph(words(verdict), INDENT, &body)).collect()
+}
+
+fn sampled_verdicts(rows: &[SampledMetric]) -> Vec<(Verdict, String)> {
+    let decided = rows.iter().filter(|row| row.reason.is_none());
+    let decided = decided.filter_map(|row| Some((row.verdict?, sentence(row, row.verdict?))));
+    let undecided =
+        distinct(rows.iter().filter_map(|row| row.reason.as_ref())).into_iter().map(|reason| {
+            let of = rows.iter().filter(|row| row.reason.as_ref() == Some(reason));
+            let names: Vec<String> = of.map(|row| full_name(&row.name, &row.unit)).collect();
+            (Verdict::Undecided, format!("{}: {reason}", names.join(", ")))
+        });
+    decided.chain(undecided).collect()
 }
 
 /// The verdict's numbers, in per cent of the baseline where that is not 0.
@@ -186,9 +199,8 @@ fn order_words(order: Order) -> &'static str {
     }
 }
 
-fn replayed(rows: &[ReplayedMetric]) -> String {
-    let mut text = String::new();
-    for row in rows {
+fn replayed_verdicts(rows: &[ReplayedMetric]) -> Vec<(Verdict, String)> {
+    let sentence = |row: &ReplayedMetric| {
         let name = full_name(&row.name, &row.unit);
         let difference = match row.difference_percent {
             Some(percent) => format!("{} %", signed(percent)),
@@ -207,8 +219,13 @@ fn replayed(rows: &[ReplayedMetric]) -> String {
         if let Some(agreeing) = agreeing.filter(|_| cpus > 0) {
             body.push_str(&format!(", the same way on {agreeing} of {cpus} CPUs"));
         }
-        text.push_str(&paragraph(words(row.verdict), INDENT, &body));
-    }
+        (row.verdict, body)
+    };
+    rows.iter().map(sentence).collect()
+}
+
+fn replayed(rows: &[ReplayedMetric]) -> String {
+    let mut text = verdict_lines(replayed_verdicts(rows));
     text.push('\n');
     let columns = ["metric", "baseline", "candidate", "change%", "replays%", "CPUs -/=/+"];
     text.push_str(&lay_out(
@@ -238,7 +255,7 @@ fn replayed(rows: &[ReplayedMetric]) -> String {
     text
 }
 
-fn words(verdict: Verdict) -> &'static str {
+pub(crate) fn words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -287,12 +304,12 @@ pub(crate) fn magnitude(value: f64) -> String {
     }
 }
 
-fn signed(value: f64) -> String {
+pub(crate) fn signed(value: f64) -> String {
     let text = magnitude(value);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
-fn interval(low: Option<f64>, high: Option<f64>) -> String {
+pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (None, None) => "-".to_owned(),
         (low, high) => {

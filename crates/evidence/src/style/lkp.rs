@@ -56,6 +56,7 @@ fn block(
 ) -> String {
     let bench = match runs.first().map(|run| run.bench) {
         Some(Bench::Replay) => "replay",
+        Some(Bench::Simulate) => "simulate",
         Some(Bench::Count) => "count",
         Some(Bench::Published) | None => "published",
     };

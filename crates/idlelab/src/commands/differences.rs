@@ -2,12 +2,13 @@
 //! `idlelab replay --differences`: by which rules two governors part.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use idlelab_replay::{Choice, Difference, Differences, Prepared};
 use serde::Serialize;
 
-use crate::cli::Replay;
+use crate::cli::{Machine, Replay};
 use crate::governor::Ready;
 
 /// How many kinds of difference the text shows; json and csv have all.
@@ -109,7 +110,12 @@ impl Kind {
             rules_b: rules(&kind.b),
             first_cpu: kind.cpu.0,
             first_time_ns: kind.time.get(),
-            explain: explain(arguments, kind),
+            explain: explain(
+                arguments.recording.as_deref(),
+                &arguments.machine,
+                &arguments.governors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                kind,
+            ),
         }
     }
 }
@@ -119,16 +125,20 @@ fn rules(choice: &Choice) -> String {
 }
 
 /// The command that explains the first difference of a kind.
-fn explain(arguments: &Replay, kind: &Difference) -> String {
+pub(crate) fn explain(
+    recording: Option<&Path>,
+    machine: &Machine,
+    governors: &[String],
+    kind: &Difference,
+) -> String {
     const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
     let mut command = "idlelab explain".to_owned();
-    if let Some(recording) = &arguments.recording {
+    if let Some(recording) = recording {
         command.push_str(&format!(" {}", recording.display()));
     }
-    command.push_str(&arguments.machine.as_typed());
+    command.push_str(&machine.as_typed());
     let time = kind.time.get();
     let (seconds, rest) = (time / NANOSECONDS_PER_SECOND, time % NANOSECONDS_PER_SECOND);
-    let governors: Vec<String> = arguments.governors.iter().map(ToString::to_string).collect();
     let governors = governors.join(",");
     command.push_str(&format!(" --cpu {} --at {seconds}.{rest:09} -g {governors}", kind.cpu.0));
     command

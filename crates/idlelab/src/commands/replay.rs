@@ -193,7 +193,13 @@ pub(crate) fn prepare(
     asked: &Machine,
 ) -> Result<(Recording, Platform, Prepared)> {
     let recording = input::recording(path)?;
-    let (recorded, other) = machines(asked, &recording)?;
+    let (recorded, prepared) = prepare_read(&recording, asked)?;
+    Ok((recording, recorded, prepared))
+}
+
+/// The same of a recording that has been read.
+pub(crate) fn prepare_read(recording: &Recording, asked: &Machine) -> Result<(Platform, Prepared)> {
+    let (recorded, other) = machines(asked, recording)?;
     let what_if = WhatIf {
         platform: other.as_ref(),
         rate: asked.hz,
@@ -201,8 +207,8 @@ pub(crate) fn prepare(
         disabled: asked.disable.clone(),
         latency_limits: asked.latency_limit.clone(),
     };
-    let prepared = Prepared::new(&recording, &recorded, &what_if)?;
-    Ok((recording, recorded, prepared))
+    let prepared = Prepared::new(recording, &recorded, &what_if)?;
+    Ok((recorded, prepared))
 }
 
 /// The recorded machine, and the one to replay on if it is another. `--states` is the recorded

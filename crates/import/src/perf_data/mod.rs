@@ -210,7 +210,7 @@ impl Reader {
             kind::SAMPLE => self.sample(body),
             kind::LOST => {
                 let lost = body.get(8..).and_then(|body| self.order.u64(body)).unwrap_or(0);
-                self.lost += lost;
+                self.lost = self.lost.saturating_add(lost);
                 self.gap(body, lost);
             }
             // Until it is over the kernel drops samples, and does not tell how many.
