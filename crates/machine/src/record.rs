@@ -3,7 +3,9 @@
 
 use idlelab_cpuidle::Entry;
 use idlelab_cpuidle::{Verdict, verdict};
-use idlelab_recording::{CpuRecording, Decision, Fidelity, Miss, Period, Recording, Reflection};
+use idlelab_recording::{
+    Circumstances, CpuRecording, Decision, Fidelity, Miss, Period, Recording, Reflection,
+};
 use idlelab_states::{CpuId, IdleStates, Nanoseconds};
 
 use crate::model::Model;
@@ -84,6 +86,7 @@ impl Recorder {
             tick_rate: Some(model.rate),
             misses_recorded: true,
             span: Some((Nanoseconds::ZERO, model.duration)),
+            circumstances: Circumstances::default(),
             notes: Vec::new(),
             ..Recording::default()
         }
