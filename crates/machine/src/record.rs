@@ -88,7 +88,6 @@ impl Recorder {
             span: Some((Nanoseconds::ZERO, model.duration)),
             circumstances: Circumstances::default(),
             notes: Vec::new(),
-            ..Recording::default()
         }
     }
 }
