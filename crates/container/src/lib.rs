@@ -21,16 +21,17 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::basic::Compression;
+use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, get_column_reader};
+use ::parquet::data_type::DataType;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use ::parquet::file::serialized_reader::SerializedPageReader;
-use ::parquet::file::writer::SerializedFileWriter;
-use ::parquet::schema::types::TypePtr;
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::{Type, TypePtr};
 use bytes::Bytes;
 use thiserror::Error;
 
@@ -167,6 +168,46 @@ pub fn properties() -> WriterPropertiesBuilder {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         // Only the footer is held back, and it should be small.
         .set_offset_index_disabled(true)
+}
+
+/// The type of a column of its own, not a list.
+///
+/// # Errors
+///
+/// A logical type that does not go with the physical one.
+pub fn column_type(
+    name: &str,
+    physical: Physical,
+    logical: Option<LogicalType>,
+    is_required: bool,
+) -> Result<TypePtr, ParquetError> {
+    let repetition = if is_required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(logical)
+        .build()
+        .map(Arc::new)
+}
+
+/// Writes the values that are not null, and for each row whether it has one.
+///
+/// # Errors
+///
+/// A sink that fails.
+pub fn put<T: DataType, R>(
+    into: &mut SerializedColumnWriter<'_>,
+    rows: &[R],
+    get: impl Fn(&R) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let mut values = Vec::new();
+    let mut levels = Vec::with_capacity(rows.len());
+    for row in rows {
+        let value = get(row);
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
+    into.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    Ok(())
 }
 
 /// Begins a file, which [`finish`] ends.

@@ -45,10 +45,12 @@
 //! ```
 
 mod accounting;
+mod boxed;
 mod idle_loop;
 mod poll;
 mod tick;
 
 pub use accounting::{StateStatistics, Statistics, Verdict, verdict};
+pub use boxed::Boxed;
 pub use idle_loop::{Entry, Environment, IdleLoop, Left};
 pub use poll::poll_limit;

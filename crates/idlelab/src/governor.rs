@@ -143,3 +143,8 @@ pub(crate) fn caveat(name: GovernorName) -> Option<String> {
         format!("{name} is reconstructed from mails and changelogs, never compared with its C")
     })
 }
+
+/// What a governor of this name may be taken for; none if the catalogue does not have it.
+pub(crate) fn standing(name: &str) -> Option<String> {
+    catalog::find(name).ok().map(|name| name.entry().standing.to_string())
+}

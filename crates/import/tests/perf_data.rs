@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{CPU_IDLE, File, PLAIN, Shape};
+use common::{CPU_IDLE, File, PLAIN, Shape, note, periods};
 use idlelab_import::{ImportError, read};
 use idlelab_recording::{NoteKind, Recording};
 use idlelab_states::CpuId;
@@ -193,22 +193,6 @@ impl PerfData {
 
 fn import(file: &PerfData) -> Recording {
     read(&file.write()[..], "test").unwrap()
-}
-
-/// CPU, state, entry and exit in nanoseconds.
-fn periods(recording: &Recording) -> Vec<(u32, usize, i64, i64)> {
-    let of = |cpu: &idlelab_recording::CpuRecording| {
-        let number = cpu.cpu.0;
-        let periods = cpu.periods.iter();
-        periods
-            .map(move |p| (number, p.state.get(), p.enter.get(), p.exit.get()))
-            .collect::<Vec<_>>()
-    };
-    recording.cpus.iter().flat_map(of).collect()
-}
-
-fn note(recording: &Recording, kind: NoteKind) -> Option<(Option<CpuId>, u64)> {
-    recording.notes.iter().find(|note| note.kind == kind).map(|note| (note.cpu, note.count))
 }
 
 /// Two CPUs, whose buffers are read one after the other in two rounds.

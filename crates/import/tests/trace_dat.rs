@@ -7,7 +7,9 @@ mod common;
 
 use std::process::Command;
 
-use common::{Buffer, CPU_IDLE, File, IRQ, LAT, PLAIN, Page, REFL, SEL, SELR, SL, Shape};
+use common::{
+    Buffer, CPU_IDLE, File, IRQ, LAT, PLAIN, Page, REFL, SEL, SELR, SL, Shape, note, periods,
+};
 use idlelab_import::{ImportError, read};
 use idlelab_recording::{Fidelity, NoteKind, Recording, WakeCauses};
 use idlelab_states::{CpuId, Nanoseconds, StateIndex};
@@ -30,22 +32,6 @@ fn shapes() -> Vec<Shape> {
 
 fn import(file: &File) -> Recording {
     read(&file.write()[..], "test").unwrap()
-}
-
-/// CPU, state, entry and exit in nanoseconds.
-fn periods(recording: &Recording) -> Vec<(u32, usize, i64, i64)> {
-    let of = |cpu: &idlelab_recording::CpuRecording| {
-        let number = cpu.cpu.0;
-        cpu.periods
-            .iter()
-            .map(move |p| (number, p.state.get(), p.enter.get(), p.exit.get()))
-            .collect::<Vec<_>>()
-    };
-    recording.cpus.iter().flat_map(of).collect()
-}
-
-fn note(recording: &Recording, kind: NoteKind) -> Option<(Option<CpuId>, u64)> {
-    recording.notes.iter().find(|note| note.kind == kind).map(|note| (note.cpu, note.count))
 }
 
 /// Two CPUs, one with two pages.

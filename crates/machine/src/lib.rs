@@ -47,11 +47,12 @@ mod utilisation;
 
 use std::fmt;
 
+use idlelab_cpuidle::Boxed;
+use idlelab_governors::Governor;
 use idlelab_governors::catalog::{AnyGovernor, GovernorName};
-use idlelab_governors::{Device as IdleDevice, Governor, Kernel, Metric, Selection};
 use idlelab_outcome::Outcome;
 use idlelab_recording::Recording;
-use idlelab_states::{CpuId, IdleStates, StateIndex};
+use idlelab_states::CpuId;
 
 pub use cpu::CpuTime;
 pub use energy::EnergyParts;
@@ -157,25 +158,4 @@ fn run<G: Governor>(
 ) -> Result<Run, SimulationError> {
     let finished: Finished<G> = Simulation::new(model, build, seed, recorder)?.run();
     Ok(outcome::run_of(model, &policy.to_string(), seed, finished))
-}
-
-/// A governor whose type is not known.
-struct Boxed(Box<dyn Governor>);
-
-impl Governor for Boxed {
-    fn enable(&mut self, states: &IdleStates, device: &mut IdleDevice) {
-        self.0.enable(states, device);
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        self.0.select(states, kernel)
-    }
-
-    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
-        self.0.reflect(entered, kernel);
-    }
-
-    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
-        self.0.explain(metrics);
-    }
 }

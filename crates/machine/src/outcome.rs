@@ -37,7 +37,7 @@ pub(crate) fn run_of<G: idlelab_governors::Governor>(
                 wakeup_latency: Some(WakeupLatency::new(wakeups.counts())),
                 regret: None,
                 off_by: None,
-                states: states(idle.states(), statistics),
+                states: StateOutcome::counted(idle.states(), statistics),
             }
         })
         .collect();
@@ -112,21 +112,4 @@ fn alone(model: &Model, power: &CpuPower, states: &IdleStates, statistics: &Stat
             Some(of_state.watts.at(model.mhz) * time + transitions)
         })
         .sum()
-}
-
-fn states(states: &IdleStates, statistics: &Statistics) -> Vec<StateOutcome> {
-    states
-        .indices()
-        .map(|state| {
-            let counters = &statistics.states[state];
-            StateOutcome {
-                name: states[state].name.as_str().to_owned(),
-                usage: counters.usage,
-                time_ns: counters.time.get().max(0).cast_unsigned(),
-                above: Some(counters.above),
-                below: Some(counters.below),
-                rejected: Some(counters.rejected),
-            }
-        })
-        .collect()
 }

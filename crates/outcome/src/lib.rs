@@ -27,6 +27,8 @@ pub mod file;
 mod latency;
 mod merge;
 
+use idlelab_cpuidle::Statistics;
+use idlelab_states::IdleStates;
 use serde::{Deserialize, Serialize};
 
 pub use latency::WakeupLatency;
@@ -214,6 +216,27 @@ impl CpuOutcome {
     #[must_use]
     pub fn idle_ns(&self) -> u64 {
         idle_ns(&self.states)
+    }
+}
+
+impl StateOutcome {
+    /// What an idle loop counted in each state of its CPU.
+    #[must_use]
+    pub fn counted(states: &IdleStates, statistics: &Statistics) -> Vec<Self> {
+        states
+            .indices()
+            .map(|state| {
+                let counters = &statistics.states[state];
+                Self {
+                    name: states[state].name.as_str().to_owned(),
+                    usage: counters.usage,
+                    time_ns: counters.time.get().max(0).cast_unsigned(),
+                    above: Some(counters.above),
+                    below: Some(counters.below),
+                    rejected: Some(counters.rejected),
+                }
+            })
+            .collect()
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::fmt;
 
+use idlelab_cpuidle::Boxed;
+use idlelab_governors::Governor;
 use idlelab_governors::catalog::GovernorName;
-use idlelab_governors::{Device, Governor, Kernel, Metric, Selection};
-use idlelab_states::{CpuId, IdleStates, StateIndex, TickRate};
+use idlelab_states::{CpuId, TickRate};
 
 /// A governor that is to be replayed: one of the catalogue, or one from elsewhere.
 #[derive(Clone, Copy)]
@@ -58,26 +59,5 @@ impl Candidate<'_> {
             Self::Named(name) => Box::new(name.build(rate)),
             Self::Foreign(foreign) => foreign.build(cpu),
         })
-    }
-}
-
-/// A governor whose type is not known.
-pub(crate) struct Boxed(pub(crate) Box<dyn Governor>);
-
-impl Governor for Boxed {
-    fn enable(&mut self, states: &IdleStates, device: &mut Device) {
-        self.0.enable(states, device);
-    }
-
-    fn select(&mut self, states: &IdleStates, kernel: &mut dyn Kernel) -> Selection {
-        self.0.select(states, kernel)
-    }
-
-    fn reflect(&mut self, entered: StateIndex, kernel: &mut dyn Kernel) {
-        self.0.reflect(entered, kernel);
-    }
-
-    fn explain(&self, metrics: &mut dyn FnMut(Metric)) {
-        self.0.explain(metrics);
     }
 }

@@ -2,10 +2,11 @@
 //! Decisions: the recorded governor, given the recorded inputs, must make the recorded choices.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use idlelab_governors::{Device, Governor, Kernel, NO_LATENCY_LIMIT, SleepLength, TickRequest};
 use idlelab_platform::Platform;
-use idlelab_recording::{CpuRecording, Decision, Recording};
+use idlelab_recording::{CpuRecording, Decision, Recording, Reflection};
 use idlelab_states::{CpuId, IdleStates, Nanoseconds, StateIndex, Tick, TickRate};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -64,14 +65,10 @@ pub fn check_decisions<'a>(
             Ok(check_cpu(cpu, states, rate, governor))
         })
         .collect::<Result<Vec<_>, ReplayError>>()?;
-    let mut guesses: HashMap<Choice, u64> = HashMap::new();
-    for (choice, count) in per_cpu.iter().flat_map(|(_, choices)| choices) {
-        *guesses.entry(*choice).or_default() += count;
-    }
     let mut sum = DecisionsCheck {
         decisions: 0,
         reproduced: 0,
-        constant_guess: guesses.into_values().max().unwrap_or(0),
+        constant_guess: constant_guess(per_cpu.iter().map(|(_, choices)| choices)),
         first_divergence: None,
     };
     for (cpu, _) in per_cpu {
@@ -80,6 +77,29 @@ pub fn check_decisions<'a>(
         sum.first_divergence = sum.first_divergence.or(cpu.first_divergence);
     }
     Ok(sum)
+}
+
+/// How often the choice that is most frequent on all CPUs together was made.
+pub(crate) fn constant_guess<'a, C: Copy + Eq + Hash + 'a>(
+    per_cpu: impl Iterator<Item = &'a HashMap<C, u64>>,
+) -> u64 {
+    let mut guesses: HashMap<C, u64> = HashMap::new();
+    for (choice, count) in per_cpu.flatten() {
+        *guesses.entry(*choice).or_default() += count;
+    }
+    guesses.into_values().max().unwrap_or(0)
+}
+
+/// Tells a governor what the kernel told it of the outcome of a decision.
+pub(crate) fn reflect(
+    governor: &mut impl Governor,
+    device: &mut Device,
+    decision: &Decision,
+    reflection: Reflection,
+) {
+    device.last_residency = reflection.residency;
+    device.poll_time_limit = reflection.poll_time_limit;
+    governor.reflect(reflection.entered, &mut Recorded::new(decision, device));
 }
 
 fn check_cpu(
@@ -111,10 +131,7 @@ fn check_cpu(
         } else if check.first_divergence.is_none() {
             check.first_divergence = Some(divergence(cpu.cpu, decision, recorded, replayed));
         }
-        device.last_residency = reflection.residency;
-        device.poll_time_limit = reflection.poll_time_limit;
-        let mut kernel = Recorded::new(decision, &mut device);
-        governor.reflect(reflection.entered, &mut kernel);
+        reflect(&mut governor, &mut device, decision, reflection);
     }
     (check, choices)
 }

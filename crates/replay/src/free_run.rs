@@ -42,7 +42,9 @@ impl Prepared {
     pub fn recorded_states(&self) -> Vec<StateOutcome> {
         let mut sums: Vec<StateOutcome> = Vec::new();
         for cpu in &self.cpus {
-            for (index, state) in state_outcomes(&cpu.states, &cpu.recorded).iter().enumerate() {
+            for (index, state) in
+                StateOutcome::counted(&cpu.states, &cpu.recorded).iter().enumerate()
+            {
                 match sums.get_mut(index) {
                     None => sums.push(state.clone()),
                     Some(sum) => sum.add(state),
@@ -106,21 +108,4 @@ pub(crate) fn recorded(cpu: &CpuRecording, states: &IdleStates) -> Statistics {
 /// longer.
 pub(crate) fn residency(period: &Period) -> Nanoseconds {
     period.residency.unwrap_or(period.exit - period.enter)
-}
-
-pub(crate) fn state_outcomes(states: &IdleStates, statistics: &Statistics) -> Vec<StateOutcome> {
-    states
-        .indices()
-        .map(|state| {
-            let counters = &statistics.states[state];
-            StateOutcome {
-                name: states[state].name.as_str().to_owned(),
-                usage: counters.usage,
-                time_ns: counters.time.get().max(0).cast_unsigned(),
-                above: Some(counters.above),
-                below: Some(counters.below),
-                rejected: Some(counters.rejected),
-            }
-        })
-        .collect()
 }

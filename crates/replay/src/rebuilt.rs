@@ -17,7 +17,7 @@ use idlelab_states::{IdleStates, Nanoseconds, StateIndex, Tick, TickRate};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::decisions::Recorded;
+use crate::decisions::{Recorded, constant_guess, reflect};
 use crate::{Candidate, ReplayError};
 
 /// How many choices a governor makes as recorded when its inputs are rebuilt.
@@ -58,17 +58,15 @@ pub fn check_rebuilt_decisions<'a>(
             Ok(check_cpu(cpu, states, rate, governor))
         })
         .collect::<Result<Vec<_>, ReplayError>>()?;
-    let mut sum = RebuiltCheck::default();
-    let mut guesses: HashMap<Choice, u64> = HashMap::new();
-    for (check, choices) in per_cpu {
+    let mut sum = RebuiltCheck {
+        constant_guess: constant_guess(per_cpu.iter().map(|(_, choices)| choices)),
+        ..RebuiltCheck::default()
+    };
+    for (check, _) in per_cpu {
         sum.decisions += check.decisions;
         sum.reproduced += check.reproduced;
         sum.states_reproduced += check.states_reproduced;
-        for (choice, count) in choices {
-            *guesses.entry(choice).or_default() += count;
-        }
     }
-    sum.constant_guess = guesses.into_values().max().unwrap_or(0);
     Ok(sum)
 }
 
@@ -99,10 +97,7 @@ fn check_cpu(
         check.decisions += 1;
         check.states_reproduced += u64::from(selection.state == period.state);
         check.reproduced += u64::from((selection.state, stopped) == (period.state, recorded));
-        device.last_residency = reflection.residency;
-        device.poll_time_limit = reflection.poll_time_limit;
-        let mut kernel = Recorded::new(&decision, &mut device);
-        governor.reflect(reflection.entered, &mut kernel);
+        reflect(&mut governor, &mut device, &decision, reflection);
     }
     (check, choices)
 }

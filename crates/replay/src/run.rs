@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! One CPU's gaps through one governor.
 
-use idlelab_cpuidle::{Entry, Environment, IdleLoop, Left};
+use idlelab_cpuidle::{Boxed, Entry, Environment, IdleLoop, Left};
 use idlelab_governors::catalog::{AnyGovernor, GovernorName};
 use idlelab_governors::clairvoyant::Clairvoyant;
 use idlelab_governors::reason::Reason;
 use idlelab_governors::{Device, Governor, Kernel, Metric, Selection};
-use idlelab_outcome::{Assumption, CpuOutcome, OffBy, Regret, WakeupLatency};
+use idlelab_outcome::{Assumption, CpuOutcome, OffBy, Regret, StateOutcome, WakeupLatency};
 use idlelab_states::{IdleStates, MAX_STATES, Nanoseconds, PerState, StateIndex, TickRate};
 
 use crate::PreparedCpu;
-use crate::candidate::{Boxed, Candidate};
+use crate::candidate::Candidate;
 use crate::energy::Stay;
-use crate::free_run::state_outcomes;
 use crate::gap::{Gap, GapEnd, Step};
 use crate::overhead::Round;
 
@@ -383,7 +382,7 @@ impl<G: Governor> Replay<'_, G> {
                     .map(|(states, stays)| OffBy { states, stays })
                     .collect(),
             ),
-            states: state_outcomes(&self.cpu.states, statistics),
+            states: StateOutcome::counted(&self.cpu.states, statistics),
         }
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What a governor would have had each CPU do, stay by stay.
 
+use idlelab_cpuidle::Boxed;
 use idlelab_states::{CpuId, IdleStates};
 use rayon::prelude::*;
 
-use crate::candidate::Boxed;
 use crate::energy::Stay;
 use crate::run::{self, Watcher};
 use crate::{Candidate, Prepared};

@@ -51,8 +51,6 @@ pub struct Report {
 /// Governors on a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {
-    /// The recording's name.
-    pub name: String,
     /// The idle states, shallowest first.
     pub states: Vec<DrawnState>,
     /// What each governor would have had the CPUs do.

@@ -9,7 +9,7 @@ use super::histogram::{Histogram, reach};
 use super::html::{behind, escape, table};
 use super::plot::{Axis, Plot, count, per_cent, time, trimmed};
 use super::{Replayed, heading};
-use crate::compare::{Comparison, Metrics, Verdict, full_name, interval, or_dash, signed};
+use crate::compare::{Comparison, Metrics, Verdict, full_name, interval, signed};
 
 /// The width of a picture, in pixels before it is scaled.
 const WIDTH: f64 = 760.0;
@@ -137,8 +137,11 @@ fn name(outcome: &Outcome) -> String {
 
 /// The class of a state's colour: spread over all shades, so that neighbours differ.
 fn shade(state: usize, states: usize) -> String {
-    let shade = state * (SHADES - 1) / states.saturating_sub(1).max(1);
-    format!("state{}", shade.min(SHADES - 1))
+    format!("state{}", shade_number(state, states))
+}
+
+fn shade_number(state: usize, states: usize) -> usize {
+    (state * (SHADES - 1) / states.saturating_sub(1).max(1)).min(SHADES - 1)
 }
 
 fn legend(names: &[String]) -> String {
@@ -418,12 +421,5 @@ pub(super) fn states_legend(replayed: &Replayed) -> String {
 
 /// The number of the colour of each state, for a script.
 pub(super) fn shades(states: usize) -> Vec<usize> {
-    (0..states)
-        .map(|state| (state * (SHADES - 1) / states.saturating_sub(1).max(1)).min(SHADES - 1))
-        .collect()
-}
-
-/// A dash where nothing is known; used by tables of moments.
-pub(super) fn known(text: Option<String>) -> String {
-    or_dash(text)
+    (0..states).map(|state| shade_number(state, states)).collect()
 }

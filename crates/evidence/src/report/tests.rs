@@ -44,7 +44,6 @@ fn report() -> Report {
         title: "teo & menu on <a recording>".into(),
         outcomes: vec![outcome("teo", 1.0, 60_000), outcome("menu", 1.5, 1_000)],
         recording: Some(Replayed {
-            name: "a recording".into(),
             states: ["WFI", "<off>"]
                 .map(|name| DrawnState { name: name.into(), residencies_ns: vec![1_000] })
                 .into(),

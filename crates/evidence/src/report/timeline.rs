@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::Replayed;
 use super::html::{behind, escape, table};
-use super::pictures::{known, shades, states_legend};
+use super::pictures::{shades, states_legend};
 use super::plot::time;
+use crate::compare::or_dash;
 
 /// Stays that are kept exactly, of all CPUs and governors together.
 const MOST_STAYS: usize = 60_000;
@@ -299,7 +300,7 @@ fn moments(replayed: &Replayed) -> String {
                 moment.what.clone(),
                 moment.count.to_string(),
                 format!("{} in, cpu {}", time((moment.time_ns - start) as f64), moment.cpu),
-                known(moment.command.clone()),
+                or_dash(moment.command.clone()),
             ]
         })
         .collect();

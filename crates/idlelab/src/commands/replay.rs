@@ -163,23 +163,17 @@ impl Printing<'_> {
             (OutcomeFormat::Json, _) => output::write_json(report, out),
             (OutcomeFormat::Csv, Some(differences)) => output::write_csv(differences.kinds(), out),
             (OutcomeFormat::Csv, None) => {
-                output::write_csv(file::rows(&report.outcomes, standing), out)
+                output::write_csv(file::rows(&report.outcomes, governor::standing), out)
             }
             (OutcomeFormat::Parquet, _) => {
                 let mut whole = Vec::new();
-                file::write_parquet(file::rows(&report.outcomes, standing), &mut whole)?;
+                file::write_parquet(file::rows(&report.outcomes, governor::standing), &mut whole)?;
                 out.write_all(&whole)?;
                 Ok(out.flush()?)
             }
             (OutcomeFormat::Text, _) => text(self, how.style.map(Style::from), out),
         }
     }
-}
-
-/// What a governor may be taken for.
-fn standing(name: &str) -> Option<String> {
-    let name = catalog::find(name).ok()?;
-    Some(name.entry().standing.to_string())
 }
 
 /// A line for each governor whose figures are to be taken with a grain of salt.

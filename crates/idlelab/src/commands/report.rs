@@ -122,7 +122,6 @@ fn replayed(
     let names: Vec<String> = governors.iter().map(ToString::to_string).collect();
     let span = recording.span.unwrap_or_default();
     report.recording = Some(Replayed {
-        name: recording.source.clone(),
         states: drawn_states(&timelines),
         governors: names.iter().zip(&timelines).map(|(name, of)| stays(name, of)).collect(),
         span_ns: (span.0.get(), span.1.get()),

@@ -6,7 +6,6 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use idlelab_governors::catalog;
 use idlelab_machine::scenario::{self, Changes};
 use idlelab_machine::{Keep, Model, Policy, Run, simulate};
 use idlelab_outcome::{Outcome, file};
@@ -99,10 +98,12 @@ pub(crate) fn run(arguments: &Simulate) -> Result<Trust> {
     let mut out = output::stdout();
     match arguments.format {
         OutcomeFormat::Json => output::write_json(&report, &mut out)?,
-        OutcomeFormat::Csv => output::write_csv(file::rows(&report.outcomes, standing), &mut out)?,
+        OutcomeFormat::Csv => {
+            output::write_csv(file::rows(&report.outcomes, governor::standing), &mut out)?;
+        }
         OutcomeFormat::Parquet => {
             let mut whole = Vec::new();
-            file::write_parquet(file::rows(&report.outcomes, standing), &mut whole)?;
+            file::write_parquet(file::rows(&report.outcomes, governor::standing), &mut whole)?;
             out.write_all(&whole)?;
             out.flush()?;
         }
@@ -140,11 +141,6 @@ fn model(given: &str, changes: &Changes) -> Result<Model> {
 
 fn create(path: &Path) -> Result<File> {
     File::create(path).with_context(|| format!("{}: cannot be created", path.display()))
-}
-
-/// What a governor may be taken for.
-fn standing(name: &str) -> Option<String> {
-    catalog::find(name).ok().map(|name| name.entry().standing.to_string())
 }
 
 fn text(report: &Report, model: &Model, out: &mut impl Write) -> Result<()> {

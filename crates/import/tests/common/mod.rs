@@ -7,6 +7,8 @@ use std::io::Write;
 
 use flate2::Compression as Level;
 use flate2::write::ZlibEncoder;
+use idlelab_recording::{CpuRecording, NoteKind, Recording};
+use idlelab_states::CpuId;
 
 /// What the file is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -440,4 +442,21 @@ impl File {
         file[section + 8..section + 16].copy_from_slice(&size);
         self.option(3, &option)
     }
+}
+
+/// CPU, state, entry and exit in nanoseconds.
+pub(crate) fn periods(recording: &Recording) -> Vec<(u32, usize, i64, i64)> {
+    let of = |cpu: &CpuRecording| {
+        let number = cpu.cpu.0;
+        cpu.periods
+            .iter()
+            .map(move |p| (number, p.state.get(), p.enter.get(), p.exit.get()))
+            .collect::<Vec<_>>()
+    };
+    recording.cpus.iter().flat_map(of).collect()
+}
+
+/// Which CPU the first note of a kind is of, and how often it happened.
+pub(crate) fn note(recording: &Recording, kind: NoteKind) -> Option<(Option<CpuId>, u64)> {
+    recording.notes.iter().find(|note| note.kind == kind).map(|note| (note.cpu, note.count))
 }

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
+use ::parquet::basic::{LogicalType, Type as Physical};
 use ::parquet::errors::ParquetError;
 use ::parquet::schema::types::{Type, TypePtr};
+use idlelab_container::column_type;
 use idlelab_states::{Nanoseconds, StateIndex, Tick};
 
 use super::row::Row;
@@ -175,13 +176,7 @@ impl Column {
             Values::State { .. } => Some(LogicalType::integer(8, false)),
             Values::Word { .. } => Some(LogicalType::String),
         };
-        let repetition =
-            if self.is_required() { Repetition::REQUIRED } else { Repetition::OPTIONAL };
-        Type::primitive_type_builder(self.name, self.physical())
-            .with_repetition(repetition)
-            .with_logical_type(logical)
-            .build()
-            .map(Arc::new)
+        column_type(self.name, self.physical(), logical, self.is_required())
     }
 }
 

@@ -2,14 +2,13 @@
 use std::io::Write;
 
 use ::parquet::basic::Encoding;
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterPropertiesBuilder;
-use ::parquet::file::writer::{
-    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
-};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::ColumnPath;
 use bytes::Bytes;
+use idlelab_container::put;
 use idlelab_states::Nanoseconds;
 
 use super::columns::{COLUMNS, Column, Values, schema};
@@ -85,37 +84,20 @@ fn write_column<W: Write + Send>(
     };
     match column.values {
         Values::Time { get, .. } => {
-            put::<Int64Type>(&mut into, rows, |row| get(row).map(Nanoseconds::get))?;
+            put::<Int64Type, Row>(&mut into, rows, |row| get(row).map(Nanoseconds::get))?;
         }
         // The type says that the sign is none.
         Values::Cpu { get, .. } => {
-            put::<Int32Type>(&mut into, rows, |row| Some(get(row).cast_signed()))?;
+            put::<Int32Type, Row>(&mut into, rows, |row| Some(get(row).cast_signed()))?;
         }
         Values::State { get, .. } => {
-            put::<Int32Type>(&mut into, rows, |row| get(row).map(|state| state.get() as i32))?;
+            put::<Int32Type, Row>(&mut into, rows, |row| get(row).map(|state| state.get() as i32))?;
         }
-        Values::Flag { get, .. } => put::<BoolType>(&mut into, rows, get)?,
+        Values::Flag { get, .. } => put::<BoolType, Row>(&mut into, rows, get)?,
         Values::Word { get, .. } => {
             let bytes = |word: &'static str| Bytes::from_static(word.as_bytes()).into();
-            put::<ByteArrayType>(&mut into, rows, |row| get(row).map::<ByteArray, _>(bytes))?;
+            put::<ByteArrayType, Row>(&mut into, rows, |row| get(row).map::<ByteArray, _>(bytes))?;
         }
     }
     into.close()
-}
-
-/// Writes the values that are not null, and for each row whether it has one.
-fn put<T: DataType>(
-    into: &mut SerializedColumnWriter<'_>,
-    rows: &[Row],
-    get: impl Fn(&Row) -> Option<T::T>,
-) -> Result<(), ParquetError> {
-    let mut values = Vec::new();
-    let mut levels = Vec::with_capacity(rows.len());
-    for row in rows {
-        let value = get(row);
-        levels.push(i16::from(value.is_some()));
-        values.extend(value);
-    }
-    into.typed::<T>().write_batch(&values, Some(&levels), None)?;
-    Ok(())
 }

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
+use ::parquet::basic::{LogicalType, Type as Physical};
 use ::parquet::errors::ParquetError;
 use ::parquet::schema::types::{Type, TypePtr};
+use idlelab_container::column_type;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -212,13 +213,7 @@ impl Column {
             Values::Real { .. } => None,
             Values::Text { .. } => Some(LogicalType::String),
         };
-        let repetition =
-            if self.is_required() { Repetition::REQUIRED } else { Repetition::OPTIONAL };
-        Type::primitive_type_builder(self.name, self.physical())
-            .with_repetition(repetition)
-            .with_logical_type(logical)
-            .build()
-            .map(Arc::new)
+        column_type(self.name, self.physical(), logical, self.is_required())
     }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 use std::io::{self, Write};
 
-use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
+use ::parquet::file::writer::SerializedRowGroupWriter;
+use idlelab_container::put;
 
 use super::columns::{COLUMNS, Column, Values, schema};
 use super::{FORMAT, VERSION};
@@ -44,33 +45,16 @@ fn write_column<W: Write + Send>(
     match column.values {
         // The type says that the sign is none.
         Values::Count { get, .. } => {
-            put::<Int64Type>(&mut into, rows, |row| get(row).map(u64::cast_signed))?;
+            put::<Int64Type, Row>(&mut into, rows, |row| get(row).map(u64::cast_signed))?;
         }
         Values::Number { get, .. } => {
-            put::<Int32Type>(&mut into, rows, |row| get(row).map(u32::cast_signed))?;
+            put::<Int32Type, Row>(&mut into, rows, |row| get(row).map(u32::cast_signed))?;
         }
-        Values::Real { get, .. } => put::<DoubleType>(&mut into, rows, get)?,
+        Values::Real { get, .. } => put::<DoubleType, Row>(&mut into, rows, get)?,
         Values::Text { get, .. } => {
             let bytes = |text: String| ByteArray::from(text.into_bytes());
-            put::<ByteArrayType>(&mut into, rows, |row| get(row).map(bytes))?;
+            put::<ByteArrayType, Row>(&mut into, rows, |row| get(row).map(bytes))?;
         }
     }
     into.close()
-}
-
-/// Writes the values that are not null, and for each row whether it has one.
-fn put<T: DataType>(
-    into: &mut SerializedColumnWriter<'_>,
-    rows: &[Row],
-    get: impl Fn(&Row) -> Option<T::T>,
-) -> Result<(), ParquetError> {
-    let mut values = Vec::new();
-    let mut levels = Vec::with_capacity(rows.len());
-    for row in rows {
-        let value = get(row);
-        levels.push(i16::from(value.is_some()));
-        values.extend(value);
-    }
-    into.typed::<T>().write_batch(&values, Some(&levels), None)?;
-    Ok(())
 }
