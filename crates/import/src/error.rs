@@ -124,7 +124,7 @@ pub enum ImportError {
     /// The file lacks a part without which nothing in it can be read.
     #[error(
         "{name}: at byte {offset} of {length} there should be {expected}: the file is cut off or \
-         damaged; record it again, and let trace-cmd end by itself"
+         damaged; record it again, and let the recorder end by itself"
     )]
     Damaged {
         /// The file.
